@@ -1,0 +1,1 @@
+//! ringgrad dist.

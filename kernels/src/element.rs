@@ -1,0 +1,211 @@
+//! The element types of a tensor, and the few facts every layer needs about each.
+
+use std::fmt::{self, Debug, Display};
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
+
+use half::{bf16, f16};
+
+/// The type of a tensor's elements, as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DType {
+    /// IEEE 754 binary16. Stored and converted; arithmetic follows later.
+    F16,
+    /// The upper half of a binary32. Stored and converted; arithmetic follows later.
+    BF16,
+    /// IEEE 754 binary32.
+    F32,
+    /// IEEE 754 binary64.
+    F64,
+    /// Two's complement, 64 bits: class and row numbers.
+    I64,
+    /// Bytes and masks.
+    U8,
+}
+
+impl DType {
+    /// Every element type, in declaration order.
+    pub const ALL: [DType; 6] =
+        [DType::F16, DType::BF16, DType::F32, DType::F64, DType::I64, DType::U8];
+
+    /// Bytes of one element.
+    pub const fn size_bytes(self) -> usize {
+        match self {
+            DType::U8 => 1,
+            DType::F16 | DType::BF16 => 2,
+            DType::F32 => 4,
+            DType::F64 | DType::I64 => 8,
+        }
+    }
+
+    /// The lower-case name used in messages and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DType::F16 => "f16",
+            DType::BF16 => "bf16",
+            DType::F32 => "f32",
+            DType::F64 => "f64",
+            DType::I64 => "i64",
+            DType::U8 => "u8",
+        }
+    }
+}
+
+impl Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A Rust type that can be an element.
+///
+/// `to_f64` and `from_f64` are the conversions of every cast: to nearest, ties to even, between
+/// floats; truncating and saturating, with NaN as 0, from a float to an integer (Rust's `as`).
+pub trait Element: bytemuck::Pod + Default + PartialEq + Debug + Send + Sync + 'static {
+    /// This type as a value.
+    const DTYPE: DType;
+    /// This value in f64; an `i64` above 2⁵³ is rounded.
+    fn to_f64(self) -> f64;
+    /// The value of this type nearest to `value`.
+    fn from_f64(value: f64) -> Self;
+}
+
+/// An element type with arithmetic: f32 or f64.
+///
+/// Products and sums are rounded one by one; a fused multiply-add happens only where
+/// [`Float::mul_add`] is written. So an expression has one value on every machine.
+pub trait Float:
+    Element
+    + Display
+    + PartialOrd
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// Positive zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// `self · a + b`, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// The square root, correctly rounded.
+    fn sqrt(self) -> Self;
+    /// The magnitude; clears the sign also of zero and NaN.
+    fn abs(self) -> Self;
+    /// Neither infinite nor NaN.
+    fn is_finite(self) -> bool;
+    /// Not a number.
+    fn is_nan(self) -> bool;
+}
+
+impl Element for f16 {
+    const DTYPE: DType = DType::F16;
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn from_f64(value: f64) -> Self {
+        f16::from_f64(value)
+    }
+}
+
+impl Element for bf16 {
+    const DTYPE: DType = DType::BF16;
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn from_f64(value: f64) -> Self {
+        bf16::from_f64(value)
+    }
+}
+
+impl Element for f32 {
+    const DTYPE: DType = DType::F32;
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+}
+
+impl Element for f64 {
+    const DTYPE: DType = DType::F64;
+    fn to_f64(self) -> f64 {
+        self
+    }
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+}
+
+impl Element for i64 {
+    const DTYPE: DType = DType::I64;
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+    fn from_f64(value: f64) -> Self {
+        value as i64
+    }
+}
+
+impl Element for u8 {
+    const DTYPE: DType = DType::U8;
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn from_f64(value: f64) -> Self {
+        value as u8
+    }
+}
+
+impl Float for f32 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        f32::mul_add(self, a, b)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        f32::sqrt(self)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        f32::abs(self)
+    }
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        f32::is_finite(self)
+    }
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        f32::is_nan(self)
+    }
+}
+
+impl Float for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        f64::mul_add(self, a, b)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        f64::abs(self)
+    }
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        f64::is_finite(self)
+    }
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        f64::is_nan(self)
+    }
+}

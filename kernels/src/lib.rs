@@ -1,0 +1,19 @@
+//! The numbers of ringgrad: loops over flat slices, and (from the CUDA work on) their twins.
+//!
+//! A kernel knows slices, lengths and strides. It knows no tensor, no gradient and no rank. The
+//! contract that every kernel obeys:
+//!
+//! * **Bits.** The result depends on values, shape and dtype only: never on the number of
+//!   threads, on alignment, on strides or on what a buffer held before. Every sum states its
+//!   order; a fused multiply-add happens only where it is written.
+//! * **Checks.** Lengths are asserted here and established by the tensor layer, which turns a
+//!   user's mistake into an error before a kernel is called.
+//! * **Unsafe.** This is the only crate that may contain it.
+
+mod element;
+mod strided;
+mod threads;
+
+pub use element::{DType, Element, Float};
+pub use strided::Strided;
+pub use threads::Threads;

@@ -1,0 +1,105 @@
+//! How many threads one rank may use, and the pool they come from.
+//!
+//! A pool belongs to one rank: ranks that shared a pool would wait for one another in an order
+//! that no schedule fixes. Work is only ever split along *outputs*, so the number of threads
+//! cannot change a bit.
+
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+
+/// The threads of one rank.
+#[derive(Debug)]
+pub struct Threads {
+    pool: Option<ThreadPool>,
+}
+
+impl Threads {
+    /// The calling thread alone; starts nothing.
+    pub const fn serial() -> Self {
+        Threads { pool: None }
+    }
+
+    /// A pool of `count` threads; `0` and `1` mean the calling thread alone.
+    ///
+    /// # Errors
+    /// When the operating system refuses to start a thread.
+    pub fn new(count: usize) -> Result<Self, ThreadPoolBuildError> {
+        if count <= 1 {
+            return Ok(Threads::serial());
+        }
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(count)
+            .thread_name(|i| format!("ringgrad-kernel-{i}"))
+            .build()?;
+        Ok(Threads { pool: Some(pool) })
+    }
+
+    /// The number of threads, at least one.
+    pub fn count(&self) -> usize {
+        self.pool.as_ref().map_or(1, ThreadPool::current_num_threads)
+    }
+
+    /// Into how many parts to cut `work` items, when a part below `min_part` items costs more to
+    /// hand over than to do: at least one, at most [`Threads::count`].
+    pub fn parts(&self, work: usize, min_part: usize) -> usize {
+        if self.pool.is_none() {
+            return 1;
+        }
+        (work / min_part.max(1)).clamp(1, self.count())
+    }
+
+    /// Cuts `out` into `parts` runs of whole `unit`s and calls `body(first_unit, run)` for each,
+    /// on the pool when there is more than one part.
+    ///
+    /// `out.len()` must be a multiple of `unit`; the caller ensures it.
+    pub fn split_mut<T: Send>(
+        &self,
+        out: &mut [T],
+        unit: usize,
+        parts: usize,
+        body: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let units = if unit == 0 { 0 } else { out.len() / unit };
+        match &self.pool {
+            Some(pool) if parts > 1 && units > 1 => {
+                let per_part = units.div_ceil(parts);
+                pool.scope(|scope| {
+                    for (part, run) in out.chunks_mut(per_part * unit).enumerate() {
+                        let body = &body;
+                        scope.spawn(move |_| body(part * per_part, run));
+                    }
+                });
+            }
+            _ => body(0, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_is_visited_once_at_its_own_place() {
+        for count in [1, 2, 3] {
+            let threads = Threads::new(count).unwrap();
+            for units in [0, 1, 2, 5, 7] {
+                let mut out = vec![0usize; units * 3];
+                threads.split_mut(&mut out, 3, count, |first, run| {
+                    for (i, x) in run.iter_mut().enumerate() {
+                        *x += first * 3 + i + 1;
+                    }
+                });
+                assert!(out.iter().enumerate().all(|(i, &x)| x == i + 1), "{count} {units}");
+            }
+        }
+    }
+
+    #[test]
+    fn small_work_stays_in_one_part() {
+        let threads = Threads::new(2).unwrap();
+        assert_eq!(threads.parts(999, 1000), 1);
+        assert_eq!(threads.parts(2000, 1000), 2);
+        assert_eq!(threads.parts(1 << 40, 1), 2);
+        assert_eq!(Threads::serial().parts(1 << 40, 1), 1);
+    }
+}
