@@ -1,1 +1,36 @@
-//! ringgrad autograd.
+//! Reverse-mode differentiation: a graph of values, one vjp an operation, and a backward that
+//! emits each leaf's gradient into a [`Sink`] the moment it is final.
+//!
+//! There is no tape and no other global state: a graph lives in the values that were computed,
+//! and is gone with them. This crate knows no layers and no ranks.
+
+#![forbid(unsafe_code)]
+
+mod arena;
+mod backward;
+mod error;
+mod gradcheck;
+mod gradients;
+mod input_grads;
+mod node;
+mod ops;
+mod order;
+mod sink;
+mod var;
+
+pub use arena::LeafArena;
+pub use error::{Error, Result};
+pub use gradcheck::{Mismatch, gradcheck};
+pub use gradients::Gradients;
+pub use input_grads::InputGrads;
+pub use node::Op;
+pub use sink::{Gradient, Sink};
+pub use var::{LeafId, Var};
+
+/// A graph may be built on one thread and walked on another.
+const _: () = {
+    const fn crosses_threads<T: Send + Sync>() {}
+    crosses_threads::<Var>();
+    crosses_threads::<Error>();
+    crosses_threads::<Gradients>();
+};

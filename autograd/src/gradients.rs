@@ -1,0 +1,68 @@
+//! Gradients as a value: what `backward` returns when nobody waits for them one by one.
+
+use std::collections::HashMap;
+use std::error::Error as StdError;
+
+use tensor::Tensor;
+
+use crate::error::{Error, Result};
+use crate::sink::{Gradient, Sink};
+use crate::var::{LeafId, Var};
+
+/// One gradient for each leaf that a loss depends on. Plain tensors: they hold no graph.
+#[derive(Debug, Default)]
+pub struct Gradients {
+    by_leaf: HashMap<LeafId, Tensor>,
+}
+
+impl Gradients {
+    /// The gradient of `leaf`.
+    ///
+    /// # Errors
+    /// When the loss does not depend on it: a missing gradient is never silent.
+    pub fn get(&self, leaf: &Var) -> Result<&Tensor> {
+        let name = leaf.node().map_or("a constant", |node| node.name());
+        let found = leaf.id().and_then(|id| self.by_leaf.get(&id));
+        found.ok_or_else(|| Error::NoGradient { names: vec![name.to_owned()] })
+    }
+
+    /// The gradients of several leaves, in their order. Each comes with the name that an error
+    /// calls it.
+    ///
+    /// # Errors
+    /// When some of them got none; the error names them all.
+    pub fn of<'a>(
+        &self,
+        leaves: impl IntoIterator<Item = (LeafId, &'a str)>,
+    ) -> Result<Vec<&Tensor>> {
+        let (mut found, mut names) = (Vec::new(), Vec::new());
+        for (id, name) in leaves {
+            match self.by_leaf.get(&id) {
+                Some(gradient) => found.push(gradient),
+                None => names.push(name.to_owned()),
+            }
+        }
+        if names.is_empty() { Ok(found) } else { Err(Error::NoGradient { names }) }
+    }
+
+    /// Number of leaves that got a gradient.
+    pub fn len(&self) -> usize {
+        self.by_leaf.len()
+    }
+
+    /// Whether no leaf got one.
+    pub fn is_empty(&self) -> bool {
+        self.by_leaf.is_empty()
+    }
+}
+
+impl Sink for Gradients {
+    fn emit(
+        &mut self,
+        leaf: LeafId,
+        gradient: Gradient<'_>,
+    ) -> Result<(), Box<dyn StdError + Send + Sync>> {
+        self.by_leaf.insert(leaf, gradient.into_tensor()?);
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! Hop 2 of a gradient's life: one file an operation, with what it saves, its vjp and why.
+
+mod binary;
+mod cross_entropy;
+mod linear;
+mod matmul;
+mod sum;
+mod unary;
+mod view;

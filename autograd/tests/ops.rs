@@ -1,0 +1,161 @@
+//! Every operation's gradient against central differences, and its additivity over a batch; with
+//! a wrong gradient to show that the check can fail.
+
+use ringgrad_autograd::{InputGrads, Op, Result, Var, gradcheck};
+use tensor::{BinaryOp, Device, Tensor, UnaryOp};
+
+/// Distinct numbers in (−2, 2) that avoid 0 and each other's ties.
+fn spread(n: usize, phase: f64) -> Vec<f64> {
+    (0..n).map(|i| 1.9 * (1.7 * i as f64 + phase).sin() + 0.013).collect()
+}
+
+fn positive(n: usize) -> Vec<f64> {
+    spread(n, 0.4).iter().map(|x| x.abs() + 0.3).collect()
+}
+
+/// A scalar that weighs every element of `y` differently.
+fn weighed(y: &Var) -> Result<Var> {
+    let weights = spread(y.value().numel(), 0.9);
+    let weights = Tensor::from_slice(y.value().device(), &weights, y.value().shape())?;
+    (y * &Var::constant(weights))?.sum_all()
+}
+
+fn check(name: &str, inputs: &[(Vec<f64>, Vec<usize>)], f: impl Fn(&[Var]) -> Result<Var>) {
+    let mismatches = gradcheck(inputs, |x| weighed(&f(x)?)).unwrap();
+    assert_eq!(mismatches, [], "{name}");
+}
+
+#[test]
+fn unary_gradients_agree_with_central_differences() {
+    for op in UnaryOp::ALL {
+        let domain = match op {
+            UnaryOp::Ln | UnaryOp::Sqrt | UnaryOp::Recip => positive(12),
+            _ => spread(12, 0.2),
+        };
+        check(op.name(), &[(domain, vec![3, 4])], |x| x[0].unary(op));
+    }
+}
+
+#[test]
+fn binary_gradients_agree_and_are_summed_back_over_broadcast_axes() {
+    for op in BinaryOp::ALL {
+        for (left, right) in
+            [(vec![3, 4], vec![3, 4]), (vec![2, 1, 3], vec![4, 1]), (vec![], vec![2, 2])]
+        {
+            let count = |shape: &[usize]| shape.iter().product();
+            let inputs =
+                [(spread(count(&left), 0.3), left), (positive(count(&right)), right.clone())];
+            check(op.name(), &inputs, |x| x[0].binary(op, &x[1]));
+        }
+    }
+}
+
+#[test]
+fn matmul_and_linear_gradients_agree_also_through_views() {
+    let a = (spread(6, 0.1), vec![2, 3]);
+    let b = (spread(12, 0.5), vec![3, 4]);
+    check("matmul", &[a.clone(), b.clone()], |x| x[0].matmul(&x[1]));
+    check("matmul of views", &[a, (spread(12, 0.5), vec![4, 3])], |x| {
+        x[0].matmul(&x[1].transpose(0, 1)?)
+    });
+    let (x, w, bias) = ((spread(12, 0.1), vec![2, 2, 3]), (spread(12, 0.7), vec![4, 3]), 0.2);
+    let bias = (spread(4, bias), vec![4]);
+    check("linear", &[x.clone(), w.clone(), bias], |x| x[0].linear(&x[1], Some(&x[2])));
+    check("linear without bias", &[x, w], |x| x[0].linear(&x[1], None));
+    let one = [(spread(3, 0.1), vec![3]), (spread(3, 0.7), vec![1, 3])];
+    check("linear of one sample to one output", &one, |x| x[0].linear(&x[1], None));
+}
+
+#[test]
+fn sums_and_views_have_the_gradients_of_what_they_move() {
+    let x = || [(spread(24, 0.2), vec![2, 3, 4])];
+    for axis in 0..3 {
+        for keep in [false, true] {
+            check("sum", &x(), |x| x[0].sum(axis, keep));
+        }
+    }
+    check("sum_all", &x(), |x| x[0].sum_all());
+    check("reshape", &x(), |x| x[0].reshape(&[4, 6]));
+    check("permute", &x(), |x| x[0].permute(&[2, 0, 1]));
+    check("transpose", &x(), |x| x[0].transpose(0, 2));
+    check("narrow", &x(), |x| x[0].narrow(1, 1, 2));
+    check("narrow of a permuted view", &x(), |x| x[0].permute(&[1, 2, 0])?.narrow(1, 2, 2));
+    check("broadcast_to", &[(spread(3, 0.2), vec![3, 1])], |x| x[0].broadcast_to(&[2, 3, 4]));
+}
+
+#[test]
+fn cross_entropy_gradients_agree() {
+    let logits = [(spread(15, 0.6), vec![3, 5])];
+    let mismatches = gradcheck(&logits, |x| {
+        let targets = Tensor::from_vec(x[0].value().device(), vec![2i64, 0, 4], &[3])?;
+        x[0].cross_entropy(&targets)
+    });
+    assert_eq!(mismatches.unwrap(), []);
+}
+
+#[test]
+fn the_gradient_of_a_batch_is_the_sum_of_its_samples_gradients() {
+    let device = Device::cpu();
+    let (x, w) = (spread(12, 0.2), spread(20, 0.8));
+    let gradient_of = |rows: std::ops::Range<usize>| {
+        let w = Var::leaf("w", Tensor::from_slice(&device, &w, &[5, 4]).unwrap());
+        let part = &x[rows.start * 4..rows.end * 4];
+        let x = Var::constant(Tensor::from_slice(&device, part, &[rows.len(), 4]).unwrap());
+        let targets: Vec<i64> = rows.map(|row| row as i64 + 1).collect();
+        let targets = Tensor::from_slice(&device, &targets, &[targets.len()]).unwrap();
+        let loss = x.linear(&w, None).unwrap().cross_entropy(&targets).unwrap();
+        loss.backward().unwrap().get(&w).unwrap().to_vec::<f64>().unwrap()
+    };
+    let whole = gradient_of(0..3);
+    let parts: Vec<Vec<f64>> = (0..3).map(|row| gradient_of(row..row + 1)).collect();
+    for (i, whole) in whole.iter().enumerate() {
+        let sum: f64 = parts.iter().map(|part| part[i]).sum();
+        assert!((whole - sum).abs() <= 1e-14 * whole.abs().max(1.0), "{i}: {whole} {sum}");
+    }
+}
+
+/// y = 2x with a vjp that says 3.
+struct Wrong;
+
+impl Op for Wrong {
+    fn name(&self) -> &'static str {
+        "wrong"
+    }
+
+    fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
+        grads.give(0, (dy * &Tensor::scalar(dy.device(), 3.0f64))?)
+    }
+}
+
+#[test]
+fn a_wrong_gradient_is_caught_with_its_element_and_both_values() {
+    let mismatches = gradcheck(&[(vec![0.5], vec![1])], |x| {
+        let two = Tensor::scalar(x[0].value().device(), 2.0f64);
+        Var::from_op((x[0].value() * &two)?, &[&x[0]], Wrong).sum_all()
+    });
+    let mismatch = &mismatches.unwrap()[0];
+    assert_eq!((mismatch.input, mismatch.element, mismatch.analytic), (0, 0, 3.0));
+    assert!((mismatch.numeric - 2.0).abs() < 1e-8);
+}
+
+/// y = x with a gradient of another shape.
+struct Misshapen;
+
+impl Op for Misshapen {
+    fn name(&self) -> &'static str {
+        "misshapen"
+    }
+
+    fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
+        grads.give(0, dy.reshape(&[2, 1])?)
+    }
+}
+
+#[test]
+fn a_vjp_that_gives_another_shape_is_an_error_with_both_shapes() {
+    let x = Var::leaf("x", Tensor::from_slice(&Device::cpu(), &[1.0, 2.0], &[2]).unwrap());
+    let y = Var::from_op(x.value().clone(), &[&x], Misshapen).sum_all().unwrap();
+    let message = y.backward().unwrap_err().to_string();
+    assert!(message.contains("misshapen") && message.contains("[2, 1]"), "{message}");
+    assert!(message.contains("[2]"), "{message}");
+}

@@ -1,0 +1,52 @@
+//! Hop 7 of a gradient's life: all ranks hold the same sums, and take the same step at one
+//! barrier. The next parameters are written into the second buffer set; the barrier decides for
+//! all ranks at once whether they become the live ones. So a failure at any point leaves every
+//! survivor at step k, or every survivor at step k + 1.
+
+use autograd::LeafArena;
+use kernels::update::UpdateRule;
+use tensor::Differentiable;
+
+use crate::error::Result;
+use crate::grad_sync::Averaged;
+use crate::rank::Rank;
+
+/// One step on every rank, or on none.
+///
+/// ```
+/// use autograd::LeafArena;
+/// use kernels::update::UpdateRule;
+/// use ringgrad_dist::{Averaged, Rank, Result, lockstep};
+/// fn step(rank: &Rank, arena: &mut LeafArena, rule: &UpdateRule, g: &Averaged<f32>) -> Result<()> {
+///     lockstep(rank, arena, rule, g)
+/// }
+/// ```
+///
+/// Gradients that were not reduced over the ranks do not type-check:
+///
+/// ```compile_fail
+/// use autograd::{Gradients, LeafArena};
+/// use kernels::update::UpdateRule;
+/// use ringgrad_dist::{Rank, Result, lockstep};
+/// fn step(rank: &Rank, arena: &mut LeafArena, rule: &UpdateRule, g: &Gradients) -> Result<()> {
+///     lockstep(rank, arena, rule, g)
+/// }
+/// ```
+///
+/// # Errors
+/// A graph that still holds parameters, or a rank that failed before all had arrived: then the
+/// live parameters are those of the step before, on every rank.
+pub fn lockstep<T: Differentiable>(
+    rank: &Rank,
+    arena: &mut LeafArena,
+    rule: &UpdateRule,
+    averaged: &Averaged<T>,
+) -> Result<()> {
+    arena.check_released()?;
+    for (range, sum) in &averaged.sums {
+        arena.write_next(rule, averaged.count, range.clone(), sum)?;
+    }
+    rank.commit()?;
+    arena.flip();
+    Ok(())
+}

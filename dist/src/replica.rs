@@ -1,0 +1,243 @@
+//! One rank's copy of a model: its parameters, its gradient sync and its update rule, in lockstep
+//! with the copies of the other ranks.
+
+use std::error::Error as StdError;
+
+use autograd::{Gradient, LeafArena, LeafId, Sink};
+use kernels::update::UpdateRule;
+use tensor::{DType, Differentiable};
+
+use crate::error::{Error, Result};
+use crate::grad_sync::GradSync;
+use crate::lockstep::lockstep;
+use crate::rank::Rank;
+
+/// How a replica synchronises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplicaSettings {
+    /// Bytes of a bucket; a larger gradient has a bucket of its own. Never changes a bit of the
+    /// result in `Tree`.
+    pub bucket_bytes: usize,
+    /// A fault to show what synchronisation is for.
+    pub break_sync: BreakSync,
+}
+
+impl Default for ReplicaSettings {
+    /// 256 KiB: large enough to hide what a message costs, small enough to stay in a core's cache
+    /// between backward, reduction and step.
+    fn default() -> Self {
+        ReplicaSettings { bucket_bytes: 256 << 10, break_sync: BreakSync::None }
+    }
+}
+
+/// Faults for teaching: each lets the replicas drift apart in its own way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BreakSync {
+    /// None: the replicas stay equal.
+    #[default]
+    None,
+    /// Every rank steps with the gradients of its own shards.
+    NoReduce,
+    /// The second half of every bucket keeps the rank's own gradients.
+    HalfReduced,
+    /// Every rank keeps the parameters that it brought; nothing is broadcast at the start.
+    RankSeed,
+}
+
+/// What a step brought; the same numbers on every rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stepped {
+    /// The loss of the global batch before the step.
+    pub loss: f64,
+    /// What it was counted over.
+    pub count: f64,
+}
+
+/// A model's parameters on one rank.
+pub struct Replica {
+    arena: LeafArena,
+    rule: UpdateRule,
+    sync: AnySync,
+}
+
+/// The sync of the arena's element type.
+enum AnySync {
+    F32(GradSync<f32>),
+    F64(GradSync<f64>),
+}
+
+impl Replica {
+    /// Compares names and shapes with the other ranks, and takes over rank 0's values.
+    ///
+    /// # Errors
+    /// Parameters that differ from rank 0's in name, shape or number, or a rank that failed.
+    pub fn new(
+        rank: &Rank,
+        mut arena: LeafArena,
+        rule: UpdateRule,
+        settings: ReplicaSettings,
+    ) -> Result<Self> {
+        compare_leaves(rank, &arena)?;
+        let ReplicaSettings { bucket_bytes, break_sync } = settings;
+        let share = break_sync != BreakSync::RankSeed;
+        let sync = match arena.dtype() {
+            DType::F64 => {
+                broadcast_params::<f64>(rank, &mut arena, share)?;
+                AnySync::F64(GradSync::new(&arena, bucket_bytes, break_sync))
+            }
+            _ => {
+                broadcast_params::<f32>(rank, &mut arena, share)?;
+                AnySync::F32(GradSync::new(&arena, bucket_bytes, break_sync))
+            }
+        };
+        Ok(Replica { arena, rule, sync })
+    }
+
+    /// The parameters.
+    pub fn arena(&self) -> &LeafArena {
+        &self.arena
+    }
+
+    /// Where the backward of the current shard emits its gradients.
+    pub fn sink<'a>(&'a mut self, rank: &'a Rank) -> ShardSink<'a> {
+        ShardSink { rank, sync: &mut self.sync }
+    }
+
+    /// Ends a shard after its backward.
+    ///
+    /// # Errors
+    /// A parameter that got no gradient (all such are named).
+    pub fn close_shard(&mut self, _: &Rank, loss_sum: f64, count: f64) -> Result<()> {
+        match &mut self.sync {
+            AnySync::F32(sync) => sync.close_shard(loss_sum, count),
+            AnySync::F64(sync) => sync.close_shard(loss_sum, count),
+        }
+    }
+
+    /// A shard that has no samples in this step.
+    ///
+    /// # Errors
+    /// A rank that failed.
+    pub fn skip_shard(&mut self, rank: &Rank) -> Result<()> {
+        match &mut self.sync {
+            AnySync::F32(sync) => sync.skip_shard(rank),
+            AnySync::F64(sync) => sync.skip_shard(rank),
+        }
+    }
+
+    /// After all shards: waits for the sums over all ranks, and steps with them in lockstep.
+    ///
+    /// # Errors
+    /// A rank that failed or did not come, a global count that is not positive, or a graph that
+    /// still holds parameters. The live parameters are then those of the last committed step.
+    pub fn step(&mut self, rank: &Rank) -> Result<Stepped> {
+        match &mut self.sync {
+            AnySync::F32(sync) => stepped(rank, &mut self.arena, &self.rule, sync),
+            AnySync::F64(sync) => stepped(rank, &mut self.arena, &self.rule, sync),
+        }
+    }
+
+    /// The first rank whose parameters differ from rank 0's in any bit.
+    ///
+    /// # Errors
+    /// A rank that failed.
+    pub fn first_drifted_rank(&self, rank: &Rank) -> Result<Option<usize>> {
+        let hash = match self.arena.dtype() {
+            DType::F64 => fnv1a(self.arena.params().as_slice::<f64>().unwrap_or_default()),
+            _ => fnv1a(self.arena.params().as_slice::<f32>().unwrap_or_default()),
+        };
+        let hashes = rank.all_gather(vec![hash.cast_signed()])?;
+        Ok(hashes.iter().position(|hash| *hash != hashes[0]))
+    }
+}
+
+fn stepped<T: Differentiable>(
+    rank: &Rank,
+    arena: &mut LeafArena,
+    rule: &UpdateRule,
+    sync: &mut GradSync<T>,
+) -> Result<Stepped> {
+    let averaged = sync.reduce(rank)?;
+    lockstep(rank, arena, rule, &averaged)?;
+    let stepped = Stepped { loss: averaged.loss(), count: averaged.count() };
+    sync.recycle(averaged);
+    Ok(stepped)
+}
+
+/// The sink of one shard.
+pub struct ShardSink<'a> {
+    rank: &'a Rank,
+    sync: &'a mut AnySync,
+}
+
+impl Sink for ShardSink<'_> {
+    fn emit(
+        &mut self,
+        leaf: LeafId,
+        gradient: Gradient<'_>,
+    ) -> std::result::Result<(), Box<dyn StdError + Send + Sync>> {
+        match self.sync {
+            AnySync::F32(sync) => sync.emit(self.rank, leaf, gradient)?,
+            AnySync::F64(sync) => sync.emit(self.rank, leaf, gradient)?,
+        }
+        Ok(())
+    }
+}
+
+/// Fails on every rank when any rank's leaves differ from rank 0's, quoting the first difference.
+fn compare_leaves(rank: &Rank, arena: &LeafArena) -> Result<()> {
+    let describe = |leaf| format!("{} {} {}", arena.name(leaf), arena.dtype(), arena.shape(leaf));
+    let own: Vec<String> = (0..arena.len()).map(describe).collect();
+    // Texts travel as one number a byte: this happens once, before the first step.
+    let bytes = own.join("\n").bytes().map(i64::from).collect::<Vec<_>>();
+    let lens = rank.all_gather(vec![bytes.len() as i64])?;
+    let all = rank.all_gather(bytes)?;
+    let mut start = 0;
+    let mut texts = lens.iter().map(|&len| {
+        let end = start + len as usize;
+        let bytes = all[start..end].iter().map(|&byte| byte as u8).collect();
+        start = end;
+        String::from_utf8(bytes).unwrap_or_default()
+    });
+    let first = texts.next().unwrap_or_default();
+    for (other, text) in texts.enumerate().map(|(i, text)| (i + 1, text)) {
+        if text != first {
+            return Err(difference(other, &text, &first));
+        }
+    }
+    Ok(())
+}
+
+fn difference(rank: usize, found: &str, first: &str) -> Error {
+    let absent = "no such parameter";
+    let (mut left, mut right) = (found.lines(), first.lines());
+    loop {
+        let (found, wanted) = (left.next(), right.next());
+        if found != wanted || found.is_none() {
+            let text = |line: Option<&str>| line.unwrap_or(absent).to_owned();
+            return Error::LeavesDiffer { rank, found: text(found), wanted: text(wanted) };
+        }
+    }
+}
+
+/// Rank 0's parameters on every rank.
+fn broadcast_params<T>(rank: &Rank, arena: &mut LeafArena, share: bool) -> Result<()>
+where
+    T: Differentiable + crate::rank::Wire,
+{
+    let mut values = arena.params().to_vec::<T>()?;
+    if share {
+        rank.broadcast(&mut values, 0)?;
+    }
+    Ok(arena.set_params(&values)?)
+}
+
+/// FNV-1a over the values as f64 bits (Fowler, Noll, Vo), NaNs counted as one.
+fn fnv1a<T: Differentiable>(values: &[T]) -> u64 {
+    values.iter().fold(0xcbf2_9ce4_8422_2325, |hash, value| {
+        let bits = if value.is_nan() { f64::NAN.to_bits() } else { value.to_f64().to_bits() };
+        bits.to_le_bytes()
+            .iter()
+            .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    })
+}

@@ -1,0 +1,68 @@
+//! Reads checkpoints, trusting nothing in them.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use safetensors::{Dtype, SafeTensors};
+
+use super::error::{Error, Result};
+use super::{Array, CHECKSUM_NAME, Checkpoint, Values, checksum};
+
+/// The most bytes of a checkpoint: two billion f32.
+const CHECKPOINT_BYTES_MAX: u64 = 1 << 33;
+
+/// What the safetensors file `path` holds.
+///
+/// # Errors
+/// A file that cannot be read; that is cut off, altered or no safetensors file; or that has an
+/// array of another type than f32, f64 and i64 (named).
+pub fn load(path: &Path) -> Result<Checkpoint> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(CHECKPOINT_BYTES_MAX + 1).read_to_end(&mut bytes))
+        .map_err(|cause| Error::Read { file: path.to_owned(), cause })?;
+    if bytes.len() as u64 > CHECKPOINT_BYTES_MAX {
+        return Err(Error::Size { file: path.to_owned(), max: CHECKPOINT_BYTES_MAX });
+    }
+    decode(path, &bytes)
+}
+
+fn decode(path: &Path, bytes: &[u8]) -> Result<Checkpoint> {
+    let refused = |cause| Error::Format { file: path.to_owned(), bytes: bytes.len(), cause };
+    // Bounds the header, multiplies shapes with an eye on overflow, and checks that the arrays
+    // cover the rest of the file without gaps: so the ranges below exist and fit their shapes.
+    let (header_len, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
+    let data = &bytes[size_of::<u64>() + header_len..];
+    let mut arrays = Vec::new();
+    for (name, info) in header.tensors() {
+        let (begin, end) = info.data_offsets;
+        let Some(values) = values(info.dtype, &data[begin..end]) else {
+            return Err(Error::DType { file: path.to_owned(), name, found: info.dtype });
+        };
+        arrays.push(Array { name, shape: info.shape.clone(), values });
+    }
+    arrays.sort_by(|a, b| a.name.cmp(&b.name));
+    let metadata = header.metadata().clone().unwrap_or_default();
+    let mut checkpoint = Checkpoint { arrays, metadata: metadata.into_iter().collect() };
+    if let Some(recorded) = checkpoint.metadata.remove(CHECKSUM_NAME) {
+        let found = checksum(checkpoint.arrays.iter(), &checkpoint.metadata);
+        if found != recorded {
+            return Err(Error::Checksum { file: path.to_owned(), found, recorded });
+        }
+    }
+    Ok(checkpoint)
+}
+
+fn values(dtype: Dtype, bytes: &[u8]) -> Option<Values> {
+    Some(match dtype {
+        Dtype::F32 => Values::F32(elements(bytes, f32::from_le_bytes)),
+        Dtype::F64 => Values::F64(elements(bytes, f64::from_le_bytes)),
+        Dtype::I64 => Values::I64(elements(bytes, i64::from_le_bytes)),
+        _ => return None,
+    })
+}
+
+fn elements<T, const N: usize>(bytes: &[u8], from_bytes: impl Fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks::<N>().0.iter().map(|&bytes| from_bytes(bytes)).collect()
+}

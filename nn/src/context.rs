@@ -1,0 +1,46 @@
+//! What a forward needs besides its input: the mode, and where in the run it stands.
+
+/// Whether a forward trains or evaluates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Gradients will be wanted; layers with a training behaviour show it.
+    Train,
+    /// The model as it is used.
+    Eval,
+}
+
+/// Passed down through every forward; nothing of it is ambient.
+#[derive(Clone, Debug)]
+pub struct Context {
+    mode: Mode,
+    step: u64,
+    first_position: u64,
+}
+
+impl Context {
+    /// A training forward of the samples from `first_position` of the run's sample stream on, in
+    /// step `step`. Randomness is keyed by both, so it does not depend on who computes.
+    pub fn train(step: u64, first_position: u64) -> Self {
+        Context { mode: Mode::Train, step, first_position }
+    }
+
+    /// An evaluating forward.
+    pub fn eval() -> Self {
+        Context { mode: Mode::Eval, step: 0, first_position: 0 }
+    }
+
+    /// Train or evaluate.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The step, counted from 0.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// The place of the input's first sample in the run's sample stream.
+    pub fn first_position(&self) -> u64 {
+        self.first_position
+    }
+}

@@ -1,0 +1,191 @@
+//! Tables of numbers, one sample a line, separated by commas, the class last.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use super::dataset::Dataset;
+use super::error::{CsvFault, Error, Result};
+use super::source::Source;
+
+/// The most bytes of a table.
+const TABLE_BYTES_MAX: u64 = 1 << 28;
+/// Classes lie below this: a model has an output for each.
+const CLASSES_MAX: usize = 1_000_000;
+/// Characters of a field that an error quotes.
+const QUOTED_CHARS: usize = 40;
+/// The byte order mark that some editors put before UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The table in `file`, plain or gzipped: numeric columns, the last of them the class, an integer
+/// from 0 (`3.0` and `3e0` are 3). White space around fields, Windows line ends, a byte order mark
+/// and blank lines at the end are accepted.
+///
+/// A first line in which a field is neither a number nor empty is a header: either names of
+/// columns, or scikit-learn's `samples,features,class names...`, whose numbers are then compared
+/// with the table and whose names are counted as the classes. Without such a count the number of
+/// classes is one more than the largest class. A header of three or more fields that could be both
+/// is the second kind if its second number is that of the feature columns.
+///
+/// **Shapes**: samples are `[features]`, as they are in the file, rounded to f32.
+///
+/// # Errors
+/// A file that cannot be read, or a line that is not such a sample; the message names file, line
+/// and column.
+pub fn csv(file: &Path) -> Result<Dataset> {
+    let opened = File::open(file).map_err(|cause| Error::Read { file: file.to_owned(), cause })?;
+    let bytes = Source::new(file, BufReader::new(opened))?.read(TABLE_BYTES_MAX + 1)?;
+    if bytes.len() as u64 > TABLE_BYTES_MAX {
+        return Err(Error::Size { file: file.to_owned(), max: TABLE_BYTES_MAX });
+    }
+    parse(file, &bytes)
+}
+
+fn parse(file: &Path, bytes: &[u8]) -> Result<Dataset> {
+    let at = |line, fault| Error::Csv { file: file.to_owned(), line, fault };
+    let text = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_end();
+    if text.is_empty() {
+        return Err(at(1, CsvFault::Empty));
+    }
+    let mut lines = text.split(|&byte| byte == b'\n').zip(1..).peekable();
+    let header = lines.peek().map_or(Header::None, |(line, _)| Header::of(line));
+    let first = if header == Header::None { 1 } else { 2 };
+    let mut table = Table::default();
+    for (sample, line) in lines.skip(first - 1) {
+        table.push(sample).map_err(|fault| at(line, fault))?;
+    }
+    if table.labels.is_empty() {
+        return Err(at(first, CsvFault::Empty));
+    }
+    let classes = match header.classes(&table).map_err(|fault| at(1, fault))? {
+        Some(declared) => declared,
+        None => table.labels.iter().max().map_or(0, |&class| class as usize + 1),
+    };
+    if let Some(sample) = table.labels.iter().position(|&class| class as usize >= classes) {
+        let (column, text) = (table.columns, table.labels[sample].to_string());
+        return Err(at(first + sample, CsvFault::Class { column, text, classes }));
+    }
+    let features = table.columns - 1;
+    Dataset::new(file.display().to_string(), table.features, &[features], table.labels, classes)
+}
+
+/// What the first line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Header {
+    /// Nothing: it is a sample.
+    None,
+    /// Names of this many columns.
+    Names(usize),
+    /// How much follows.
+    Counts { rows: usize, features: usize, classes: usize },
+}
+
+impl Header {
+    fn of(line: &[u8]) -> Self {
+        let named = |field: &[u8]| !field.is_empty() && number::<f32>(field).is_none();
+        if !fields(line).any(named) {
+            return Header::None;
+        }
+        let found = fields(line).count();
+        let mut start = fields(line);
+        let counts = (start.next().and_then(number), start.next().and_then(number));
+        match counts {
+            (Some(rows), Some(features)) if start.all(named) && found <= CLASSES_MAX => {
+                Header::Counts { rows, features, classes: found - 2 }
+            }
+            _ => Header::Names(found),
+        }
+    }
+
+    /// The number of classes, if the header has it; a header that does not fit its table is
+    /// refused.
+    fn classes(self, table: &Table) -> Result<Option<usize>, CsvFault> {
+        let expected = table.columns;
+        let (declared, classes) = match self {
+            Header::None => return Ok(None),
+            Header::Names(found) if found == expected => return Ok(None),
+            Header::Names(found) => return Err(CsvFault::Columns { found, expected }),
+            Header::Counts { rows, features, classes } => ((rows, features), classes),
+        };
+        let found = (table.labels.len(), expected - 1);
+        if declared.1 != found.1 {
+            // Column names may be numbers too: `0,1,...` with a name only for the class.
+            let names = classes + 2 == expected;
+            let fault = CsvFault::Features { declared: declared.1, found: found.1 };
+            return if names { Ok(None) } else { Err(fault) };
+        }
+        if declared.0 != found.0 {
+            return Err(CsvFault::Rows { declared: declared.0, found: found.0 });
+        }
+        Ok(Some(classes))
+    }
+}
+
+/// The samples read so far.
+#[derive(Debug, Default)]
+struct Table {
+    /// Columns of the first sample, the class among them.
+    columns: usize,
+    features: Vec<f32>,
+    labels: Vec<i64>,
+}
+
+impl Table {
+    fn push(&mut self, line: &[u8]) -> Result<(), CsvFault> {
+        let found = if line.trim_ascii().is_empty() { 0 } else { fields(line).count() };
+        if self.labels.is_empty() {
+            self.columns = found;
+        }
+        if found != self.columns {
+            return Err(CsvFault::Columns { found, expected: self.columns });
+        }
+        if found < 2 {
+            return Err(CsvFault::Narrow { found });
+        }
+        for (field, column) in fields(line).zip(1..) {
+            if column < found {
+                self.features.push(feature(field, column)?);
+            } else {
+                self.labels.push(class(field, column)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
+}
+
+fn number<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
+fn feature(field: &[u8], column: usize) -> Result<f32, CsvFault> {
+    let Some(value) = number::<f32>(field) else {
+        return Err(CsvFault::Field { column, text: quoted(field) });
+    };
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(CsvFault::NotFinite { column, text: quoted(field) })
+    }
+}
+
+fn class(field: &[u8], column: usize) -> Result<i64, CsvFault> {
+    let Some(value) = number::<f64>(field) else {
+        return Err(CsvFault::Field { column, text: quoted(field) });
+    };
+    if value.fract() == 0.0 && (0.0..CLASSES_MAX as f64).contains(&value) {
+        Ok(value as i64)
+    } else {
+        Err(CsvFault::Class { column, text: quoted(field), classes: CLASSES_MAX })
+    }
+}
+
+/// The start of a field, for a message.
+fn quoted(field: &[u8]) -> String {
+    // Four bytes hold a character of UTF-8: what is cut off lies behind the quoted characters.
+    let start = &field[..field.len().min(4 * QUOTED_CHARS)];
+    String::from_utf8_lossy(start).chars().take(QUOTED_CHARS).collect()
+}

@@ -1,0 +1,45 @@
+//! What can go wrong while a network is built or trained.
+
+use kernels::update::RuleError;
+
+/// A refused network, loss, optimizer, data set or checkpoint.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A tensor operation was refused.
+    #[error(transparent)]
+    Tensor(#[from] tensor::Error),
+    /// A gradient computation was refused.
+    #[error(transparent)]
+    Autograd(#[from] autograd::Error),
+    /// A data set could not be read or used.
+    #[error(transparent)]
+    Data(#[from] crate::data::Error),
+    /// A checkpoint could not be written, read or matched.
+    #[error(transparent)]
+    Checkpoint(#[from] crate::checkpoint::Error),
+    /// An update rule with impossible settings.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// A multi-layer perceptron without a layer.
+    #[error(
+        "mlp: sizes {sizes:?} describe no network; give at least an input and an output size, \
+         none of them 0, such as 64-48-10"
+    )]
+    Sizes {
+        /// The sizes that were brought.
+        sizes: Vec<usize>,
+    },
+    /// A loss that was counted over nothing, or over something that is not a number.
+    #[error(
+        "loss: the count is {count}; a loss is a sum divided by a positive count: give it at \
+         least one sample"
+    )]
+    Count {
+        /// The count that was brought.
+        count: f64,
+    },
+}
+
+/// The result of a network operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

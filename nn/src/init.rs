@@ -1,0 +1,76 @@
+//! The random start of parameters.
+//!
+//! Every element is a function of the run's seed, the parameter's path and the element's number
+//! (a counter-based generator): the order in which layers are made, and who makes them, does not
+//! matter.
+
+use kernels::random::Stream;
+use tensor::{DType, Device, Differentiable, Shape, Tensor};
+
+use crate::error::Result;
+use crate::parameter::Parameter;
+
+/// Makes parameters: where, of which type, from which seed, under which path.
+#[derive(Clone, Debug)]
+pub struct Init {
+    device: Device,
+    dtype: DType,
+    seed: u64,
+    path: String,
+}
+
+impl Init {
+    /// f32 parameters on `device`, at the root of the model.
+    pub fn new(device: &Device, seed: u64) -> Self {
+        Init { device: device.clone(), dtype: DType::F32, seed, path: String::new() }
+    }
+
+    /// The same with parameters of type `dtype`, f32 or f64. Both draw the same numbers; f32
+    /// rounds them.
+    pub fn dtype(mut self, dtype: DType) -> Self {
+        self.dtype = dtype;
+        self
+    }
+
+    /// The same one level down: `init.at("layers").at(0)` names `layers.0`.
+    pub fn at(&self, name: impl std::fmt::Display) -> Self {
+        Init { path: self.name(name), ..self.clone() }
+    }
+
+    fn name(&self, name: impl std::fmt::Display) -> String {
+        if self.path.is_empty() { name.to_string() } else { format!("{}.{name}", self.path) }
+    }
+
+    /// A parameter of uniform numbers in `[−bound, bound)`.
+    ///
+    /// # Errors
+    /// An impossible shape.
+    pub fn uniform(&self, name: &str, shape: &[usize], bound: f64) -> Result<Parameter> {
+        let name = self.name(name);
+        let shape = Shape::new("uniform", shape)?;
+        let stream = Stream::new(self.seed, &name, 0);
+        let value = match self.dtype {
+            DType::F64 => drawn::<f64>(&self.device, shape, &stream, bound),
+            _ => drawn::<f32>(&self.device, shape, &stream, bound),
+        };
+        Ok(Parameter::new(name, value))
+    }
+
+    /// Kaiming's uniform start for a layer of `fan_in` inputs, with the slope √5 that PyTorch's
+    /// layers use: bound `√(6 / ((1 + 5) · fan_in)) = 1/√fan_in` (He et al. 2015, eq. 10 with the
+    /// leak of eq. 15, as a uniform distribution of that variance).
+    ///
+    /// # Errors
+    /// An impossible shape.
+    pub fn kaiming_uniform(&self, name: &str, shape: &[usize], fan_in: usize) -> Result<Parameter> {
+        self.uniform(name, shape, 1.0 / (fan_in.max(1) as f64).sqrt())
+    }
+}
+
+fn drawn<T: Differentiable>(device: &Device, shape: Shape, stream: &Stream, bound: f64) -> Tensor {
+    Tensor::filled::<T>(device, shape, |out| {
+        for (i, x) in out.iter_mut().enumerate() {
+            *x = T::from_f64((2.0 * stream.uniform(i as u64) - 1.0) * bound);
+        }
+    })
+}

@@ -1,0 +1,52 @@
+//! `y = x · Wᵀ + b`.
+
+use autograd::Var;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::init::Init;
+use crate::module::Module;
+use crate::parameter::Parameter;
+
+/// A linear layer: `[.., in] -> [.., out]`, with a weight `[out, in]` and a bias `[out]`.
+#[derive(Debug)]
+pub struct Linear {
+    weight: Parameter,
+    bias: Option<Parameter>,
+}
+
+impl Linear {
+    /// A layer with bias, started as PyTorch starts it: both uniform within `±1/√inputs`.
+    ///
+    /// # Errors
+    /// An impossible size.
+    pub fn new(init: &Init, inputs: usize, outputs: usize) -> Result<Self> {
+        let bias = init.kaiming_uniform("bias", &[outputs], inputs)?;
+        Ok(Linear { bias: Some(bias), ..Linear::without_bias(init, inputs, outputs)? })
+    }
+
+    /// A layer without bias.
+    ///
+    /// # Errors
+    /// An impossible size.
+    pub fn without_bias(init: &Init, inputs: usize, outputs: usize) -> Result<Self> {
+        let weight = init.kaiming_uniform("weight", &[outputs, inputs], inputs)?;
+        Ok(Linear { weight, bias: None })
+    }
+}
+
+impl Module for Linear {
+    fn forward(&self, _: &Context, x: &Var) -> Result<Var> {
+        Ok(x.linear(self.weight.var(), self.bias.as_ref().map(Parameter::var))?)
+    }
+
+    fn visit(&self, visitor: &mut dyn FnMut(&Parameter)) {
+        visitor(&self.weight);
+        self.bias.iter().for_each(visitor);
+    }
+
+    fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Parameter)) {
+        visitor(&mut self.weight);
+        self.bias.iter_mut().for_each(visitor);
+    }
+}

@@ -1,0 +1,41 @@
+//! One module after the other.
+
+use autograd::Var;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::module::Module;
+use crate::parameter::Parameter;
+
+/// Modules in a row, each fed with the output of the one before. Empty: the identity.
+#[derive(Default)]
+pub struct Sequential {
+    modules: Vec<Box<dyn Module>>,
+}
+
+impl Sequential {
+    /// An empty row.
+    pub fn new() -> Self {
+        Sequential::default()
+    }
+
+    /// The row with `module` at its end.
+    pub fn then(mut self, module: impl Module + 'static) -> Self {
+        self.modules.push(Box::new(module));
+        self
+    }
+}
+
+impl Module for Sequential {
+    fn forward(&self, cx: &Context, x: &Var) -> Result<Var> {
+        self.modules.iter().try_fold(x.clone(), |x, module| module.forward(cx, &x))
+    }
+
+    fn visit(&self, visitor: &mut dyn FnMut(&Parameter)) {
+        self.modules.iter().for_each(|module| module.visit(visitor));
+    }
+
+    fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Parameter)) {
+        self.modules.iter_mut().for_each(|module| module.visit_mut(visitor));
+    }
+}

@@ -1,0 +1,46 @@
+//! What a layer or model is: a function of its input, and a fixed list of parameters.
+
+use autograd::Var;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::parameter::Parameter;
+
+/// A layer or model.
+///
+/// `visit` and `visit_mut` show the same parameters in the same order each time, on every rank:
+/// buckets, checkpoints and the comparison of replicas rely on it.
+pub trait Module: Send + Sync {
+    /// The output for `x`.
+    ///
+    /// # Errors
+    /// An input that does not fit.
+    fn forward(&self, cx: &Context, x: &Var) -> Result<Var>;
+
+    /// Shows every parameter, in the order of the forward.
+    fn visit(&self, visitor: &mut dyn FnMut(&Parameter));
+
+    /// Shows every parameter for changing, in the order of [`Module::visit`].
+    fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Parameter));
+}
+
+impl<M: Module + ?Sized> Module for Box<M> {
+    fn forward(&self, cx: &Context, x: &Var) -> Result<Var> {
+        (**self).forward(cx, x)
+    }
+
+    fn visit(&self, visitor: &mut dyn FnMut(&Parameter)) {
+        (**self).visit(visitor);
+    }
+
+    fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Parameter)) {
+        (**self).visit_mut(visitor);
+    }
+}
+
+/// Number of parameter elements.
+pub fn numel(model: &dyn Module) -> usize {
+    let mut sum = 0;
+    model.visit(&mut |parameter| sum += parameter.value().numel());
+    sum
+}

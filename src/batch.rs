@@ -1,0 +1,35 @@
+//! One shard of a global batch, as tensors.
+
+use std::ops::Range;
+
+use autograd::Var;
+use nn::data::Step;
+use tensor::{Device, Shape, Tensor};
+
+use crate::error::Result;
+
+/// Samples and their classes.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Features, f32 or as the model's parameters: `[samples, ..sample shape]`.
+    pub x: Var,
+    /// Classes, i64: `[samples]`.
+    pub y: Tensor,
+}
+
+impl Batch {
+    /// The samples at `positions` of the batch of `step`, on `device`.
+    ///
+    /// # Errors
+    /// When a shape cannot hold them.
+    pub fn gather(step: &Step, positions: Range<usize>, device: &Device) -> Result<Self> {
+        let data = step.dataset();
+        let mut lens = vec![positions.len()];
+        lens.extend_from_slice(data.sample_shape());
+        let shape = Shape::new("batch", &lens)?;
+        let mut y = vec![0i64; positions.len()];
+        let x = Tensor::filled::<f32>(device, shape, |x| step.gather(positions.clone(), x, &mut y));
+        let len = y.len();
+        Ok(Batch { x: Var::constant(x), y: Tensor::from_vec(device, y, &[len])? })
+    }
+}

@@ -1,0 +1,60 @@
+//! Parameters in and out of files.
+
+use std::path::Path;
+
+use autograd::Var;
+use nn::checkpoint::{self, Array, Values};
+use nn::{Module, Parameter};
+use ringgrad::hash::NamedValues;
+use ringgrad::{Result, Tensor};
+
+/// What a file must hold for `model`: names, shapes and types.
+pub(crate) fn wanted(model: &dyn Module) -> Vec<(String, Vec<usize>, tensor::DType)> {
+    nn::named_values(model)
+        .into_iter()
+        .map(|(name, value)| (name, value.shape().to_vec(), value.dtype()))
+        .collect()
+}
+
+/// Reads the parameters of `model` from `path`; missing, extra and misshapen entries are all
+/// listed in the error.
+pub(crate) fn read(path: &Path, model: &dyn Module) -> Result<Vec<Array>> {
+    let arrays = checkpoint::load(path)?.arrays;
+    checkpoint::check_names(&arrays, &wanted(model))?;
+    Ok(arrays)
+}
+
+/// Gives the parameters of `model` the values of `arrays`, which [`read`] has checked.
+pub(crate) fn fill(model: &mut dyn Module, arrays: &[Array]) -> Result<()> {
+    let mut done = Ok(());
+    model.visit_mut(&mut |parameter| {
+        if done.is_ok() {
+            done = fill_one(parameter, arrays);
+        }
+    });
+    done
+}
+
+fn fill_one(parameter: &mut Parameter, arrays: &[Array]) -> Result<()> {
+    let device = parameter.value().device().clone();
+    match arrays.iter().find(|array| array.name == parameter.name()) {
+        Some(Array { name, shape, values: Values::F32(values) }) => {
+            let value = Tensor::from_slice(&device, values, shape)?;
+            Ok(parameter.bind(Var::leaf(name, value))?)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes parameters to `path` under their names.
+pub(crate) fn write(path: &Path, params: &[NamedValues]) -> Result<()> {
+    let arrays: Vec<Array> = params
+        .iter()
+        .map(|param| Array {
+            name: param.name.clone(),
+            shape: param.shape.clone(),
+            values: Values::F32(param.values.iter().map(|&value| value as f32).collect()),
+        })
+        .collect();
+    Ok(checkpoint::save(path, &arrays, &[("format", "pt".to_owned())])?)
+}

@@ -1,0 +1,95 @@
+//! What a run says at its end, for people and as JSON.
+
+use ringgrad::TimeShare;
+use ringgrad::ulps::Distance;
+use serde_json::{Value, json};
+
+/// The figures of `ringgrad train`.
+pub(crate) struct TrainReport {
+    pub(crate) test_accuracy: f64,
+    pub(crate) test_loss: f64,
+    pub(crate) train_loss: f64,
+    pub(crate) steps: usize,
+    /// Median over the steps of rank 0.
+    pub(crate) step_ms: f64,
+    pub(crate) ranks: usize,
+    pub(crate) shards: usize,
+    pub(crate) algorithm: &'static str,
+    pub(crate) time_share: TimeShare,
+    pub(crate) equivalence: Distance,
+    pub(crate) large_batch: Distance,
+    pub(crate) params_sha256: String,
+    /// The first epoch, counted from 0, after which a rank had drifted, and that rank.
+    pub(crate) drift: Option<(usize, usize)>,
+    /// Whether the synchronisation was broken on purpose.
+    pub(crate) broken: bool,
+}
+
+impl TrainReport {
+    pub(crate) fn print(&self, as_json: bool) {
+        if as_json { println!("{}", self.json()) } else { println!("{}", self.text()) }
+    }
+
+    fn json(&self) -> Value {
+        let distance = |d: &Distance| json!({ "max_abs": d.max_abs, "max_ulps": d.max_ulps });
+        let TimeShare { compute, reduce, wait } = self.time_share;
+        let mut report = json!({
+            "test_accuracy": self.test_accuracy,
+            "test_loss": self.test_loss,
+            "train_loss": self.train_loss,
+            "steps": self.steps,
+            "step_ms": self.step_ms,
+            "ranks": self.ranks,
+            "shards": self.shards,
+            "device": "cpu",
+            "algorithm": self.algorithm,
+            "time_share": { "compute": compute, "reduce": reduce, "wait": wait },
+            "equivalence": distance(&self.equivalence),
+            "large_batch": distance(&self.large_batch),
+            "params_sha256": self.params_sha256,
+        });
+        if self.broken {
+            report["drift"] = match self.drift {
+                Some((epoch, rank)) => json!({ "epoch": epoch + 1, "rank": rank }),
+                None => Value::Null,
+            };
+        }
+        report
+    }
+
+    fn text(&self) -> String {
+        let mut lines = vec![format!(
+            "test accuracy {:.2} %, test loss {:.4}, train loss {:.4} after {} steps of {:.3} ms",
+            self.test_accuracy * 100.0,
+            self.test_loss,
+            self.train_loss,
+            self.steps,
+            self.step_ms
+        )];
+        if self.broken {
+            lines.push(match self.drift {
+                Some((epoch, rank)) => format!(
+                    "replicas drifted apart: after epoch {} rank {rank} no longer held the \
+                     parameters of rank 0",
+                    epoch + 1
+                ),
+                None => "replicas are equal, although the synchronisation is broken: with one \
+                         rank there is nothing to synchronise"
+                    .to_owned(),
+            });
+        }
+        let far = |d: &Distance| format!("{:e} ({} ulps)", d.max_abs, d.max_ulps);
+        lines.push(format!(
+            "equivalence: {} ranks and one worker with the same {} shards differ by {}",
+            self.ranks,
+            self.shards,
+            far(&self.equivalence)
+        ));
+        lines.push(format!(
+            "large batch: {} ranks and one pass over each whole batch differ by {}",
+            self.ranks,
+            far(&self.large_batch)
+        ));
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,215 @@
+//! Where a model of `nn` meets a rank of `dist`: the training loop's inside.
+
+use std::fmt;
+use std::time::Instant;
+
+use autograd::Var;
+use dist::{BreakSync, Rank, Replica, ReplicaSettings};
+use kernels::update::UpdateRule;
+use nn::data::{Dataset, Step};
+use nn::{Context, Loss, Module};
+
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::hash::NamedValues;
+
+/// A model on one rank, in lockstep with its replicas on the other ranks.
+pub struct Trainer<'r, M> {
+    rank: &'r Rank,
+    model: M,
+    replica: Replica,
+    started: Instant,
+}
+
+/// Makes a [`Trainer`] of a rank.
+pub trait RankTrainer {
+    /// Puts `model` in lockstep with the other ranks: its parameters' names and shapes are
+    /// compared, and every rank gets the values of rank 0.
+    ///
+    /// # Errors
+    /// A model that differs from another rank's, impossible settings of the rule, or a rank that
+    /// failed.
+    fn trainer<M: Module>(&self, model: M, rule: impl Into<UpdateRule>) -> Result<Trainer<'_, M>>;
+}
+
+impl RankTrainer for Rank {
+    fn trainer<M: Module>(&self, model: M, rule: impl Into<UpdateRule>) -> Result<Trainer<'_, M>> {
+        Trainer::new(self, model, rule, ReplicaSettings::default())
+    }
+}
+
+/// What a step tells: numbers of the whole global batch, the same on every rank.
+#[derive(Clone, Copy, Debug)]
+pub struct StepReport {
+    /// The loss before the step, sum over count of all shards.
+    pub loss: f64,
+    /// What it was counted over.
+    pub count: f64,
+}
+
+/// How a model does on a data set; each sample is counted once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evaluation {
+    /// Cross-entropy, the mean over all samples.
+    pub loss: f64,
+    /// The share of samples whose largest logit is their class.
+    pub accuracy: f64,
+    /// Number of samples.
+    pub samples: usize,
+}
+
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Evaluation { loss, accuracy, samples } = self;
+        write!(f, "loss {loss:.4}, accuracy {:.2} % of {samples} samples", accuracy * 100.0)
+    }
+}
+
+/// Where a rank's time went since its trainer was made, in shares that add up to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TimeShare {
+    /// Forward, backward and step.
+    pub compute: f64,
+    /// Adding up and copying gradients.
+    pub reduce: f64,
+    /// Waiting for other ranks.
+    pub wait: f64,
+}
+
+impl<'r, M: Module> Trainer<'r, M> {
+    /// As [`RankTrainer::trainer`], with settings.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new(
+        rank: &'r Rank,
+        mut model: M,
+        rule: impl Into<UpdateRule>,
+        settings: ReplicaSettings,
+    ) -> Result<Self> {
+        let rule = rule.into();
+        rule.validate().map_err(nn::Error::from)?;
+        let arena = nn::arena_of(&model, rule.state_buffers())?;
+        let replica = Replica::new(rank, arena, rule, settings)?;
+        nn::bind(&mut model, replica.arena())?;
+        rank.reset_times();
+        Ok(Trainer { rank, model, replica, started: Instant::now() })
+    }
+
+    /// One step: `loss` of each shard that this rank hosts, backward with the gradients on their
+    /// way while it runs, and the same update on every rank. All ranks call it with the same
+    /// `step`.
+    ///
+    /// # Errors
+    /// What `loss` returns, a parameter without gradient (named), a global count of 0, or a rank
+    /// that failed (named). After an error the parameters are those of the last committed step.
+    pub fn step<E>(
+        &mut self,
+        step: &Step,
+        loss: impl Fn(&M, &Context, &Batch) -> Result<Loss, E>,
+    ) -> Result<StepReport>
+    where
+        crate::Error: From<E>,
+    {
+        for shard in self.rank.shard_range() {
+            let positions = step.shard(shard, self.rank.shards());
+            if positions.is_empty() {
+                self.replica.skip_shard(self.rank)?;
+                continue;
+            }
+            let cx = Context::train(step.index, step.first_position() + positions.start as u64);
+            let batch = Batch::gather(step, positions, self.rank.device())?;
+            let loss = loss(&self.model, &cx, &batch)?;
+            let sum = loss.sum_value()?;
+            loss.backward_into(&mut self.replica.sink(self.rank))?;
+            self.replica.close_shard(self.rank, sum, loss.count())?;
+        }
+        let stepped = self.replica.step(self.rank)?;
+        nn::bind(&mut self.model, self.replica.arena())?;
+        Ok(StepReport { loss: stepped.loss, count: stepped.count })
+    }
+
+    /// The cross-entropy and accuracy of the model's logits on `data`, cut into batches of
+    /// `batch` samples and those into shards: each sample counts once, at any number of ranks.
+    ///
+    /// # Errors
+    /// An empty data set or a batch of 0, a model whose output is not logits, or a rank that
+    /// failed.
+    pub fn evaluate(&self, data: &Dataset, batch: usize) -> Result<Evaluation> {
+        let mut small = Vec::new();
+        for shard in self.rank.shard_range() {
+            let (mut loss, mut correct, mut samples) = (0.0, 0.0, 0.0);
+            for step in data.batches(batch).in_order().validated()? {
+                let positions = step.shard(shard, self.rank.shards());
+                if positions.is_empty() {
+                    continue;
+                }
+                let batch = Batch::gather(&step, positions, self.rank.device())?;
+                let logits = self.model.forward(&Context::eval(), &batch.x.detach())?;
+                loss += nn::cross_entropy(&logits, &batch.y)?.sum_value()?;
+                correct += count_correct(&logits, &batch)?;
+                samples += batch.y.numel() as f64;
+                self.rank.alive();
+            }
+            small.extend([loss, correct, samples]);
+        }
+        let gathered = self.rank.share_small(small)?.concat();
+        let total = |k: usize| gathered.iter().skip(k).step_by(3).sum::<f64>();
+        let samples = total(2);
+        if samples == 0.0 {
+            return Err(nn::Error::Count { count: samples }.into());
+        }
+        Ok(Evaluation {
+            loss: total(0) / samples,
+            accuracy: total(1) / samples,
+            samples: samples as usize,
+        })
+    }
+
+    /// The model, with the parameters of the last committed step.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// Committed steps.
+    pub fn steps(&self) -> u64 {
+        self.replica.arena().steps()
+    }
+
+    /// Copies of the parameters, in the order of the model.
+    ///
+    /// # Errors
+    /// None that a caller can cause.
+    pub fn params(&self) -> Result<Vec<NamedValues>> {
+        let mut params = Vec::new();
+        for (name, value) in nn::named_values(&self.model) {
+            let values = value.cast(tensor::DType::F64)?.to_vec()?;
+            params.push(NamedValues { name, shape: value.shape().to_vec(), values });
+        }
+        Ok(params)
+    }
+
+    /// Whether all replicas hold the same bits: the first rank whose parameters differ from rank
+    /// 0's, if any. All ranks call it together.
+    ///
+    /// # Errors
+    /// A rank that failed.
+    pub fn first_drifted_rank(&self) -> Result<Option<usize>> {
+        Ok(self.replica.first_drifted_rank(self.rank)?)
+    }
+
+    /// Where this rank's time went.
+    pub fn time_share(&self) -> TimeShare {
+        let total = self.started.elapsed().as_secs_f64();
+        let times = self.rank.times();
+        let (reduce, wait) = (times.reduce.as_secs_f64(), times.wait.as_secs_f64());
+        let compute = (total - reduce - wait).max(0.0);
+        let whole = (compute + reduce + wait).max(f64::MIN_POSITIVE);
+        TimeShare { compute: compute / whole, reduce: reduce / whole, wait: wait / whole }
+    }
+}
+
+fn count_correct(logits: &Var, batch: &Batch) -> Result<f64> {
+    let (found, wanted) = (logits.value().argmax()?.to_vec::<i64>()?, batch.y.to_vec::<i64>()?);
+    Ok(found.iter().zip(&wanted).filter(|(found, wanted)| found == wanted).count() as f64)
+}

@@ -1,0 +1,125 @@
+//! What can be wrong with a tensor operation, told with the operation, the shapes and the rule.
+
+use kernels::DType;
+
+use crate::shape::Shape;
+
+/// A refused tensor operation. The message says what was brought, the rule, and what to do.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two operands do not fit together.
+    #[error("{op}: shapes {left} and {right} do not fit; {rule}")]
+    Shapes {
+        /// The operation.
+        op: &'static str,
+        /// Shape of the first operand.
+        left: Shape,
+        /// Shape of the second operand.
+        right: Shape,
+        /// What must hold, and how to get there.
+        rule: &'static str,
+    },
+    /// One operand does not have the form that the operation needs.
+    #[error("{op}: a tensor of shape {shape} was given; {rule}")]
+    Shape {
+        /// The operation.
+        op: &'static str,
+        /// The shape that was brought.
+        shape: Shape,
+        /// What must hold, and how to get there.
+        rule: &'static str,
+    },
+    /// More axes than a shape can hold, or more elements than memory can address.
+    #[error(
+        "{op}: {lens:?} is not a possible shape; a shape has at most {max} axes and its element \
+         count fits in memory: use fewer axes or shorter ones",
+        max = Shape::MAX_NDIM
+    )]
+    Size {
+        /// The operation.
+        op: &'static str,
+        /// The lengths that were asked for.
+        lens: Vec<usize>,
+    },
+    /// The number of elements does not match the shape.
+    #[error(
+        "{op}: {len} elements do not fill shape {shape}, which holds {numel}; bring exactly as \
+         many elements as the shape holds",
+        numel = shape.numel()
+    )]
+    Count {
+        /// The operation.
+        op: &'static str,
+        /// Elements that were brought.
+        len: usize,
+        /// The shape they should fill.
+        shape: Shape,
+    },
+    /// An axis that the tensor does not have.
+    #[error(
+        "{op}: axis {axis} does not exist in shape {shape} of {ndim} axes; axes count from 0, \
+         each may be named once",
+        ndim = shape.ndim()
+    )]
+    Axis {
+        /// The operation.
+        op: &'static str,
+        /// The axis that was named.
+        axis: usize,
+        /// The tensor's shape.
+        shape: Shape,
+    },
+    /// An index or range beyond the end of an axis.
+    #[error(
+        "{op}: index {index} lies outside 0..{len} on axis {axis}; every index must name an \
+         existing element"
+    )]
+    Index {
+        /// The operation.
+        op: &'static str,
+        /// The index that was brought; negative indices are not counted from the end.
+        index: i64,
+        /// The axis that is indexed.
+        axis: usize,
+        /// Its length.
+        len: usize,
+    },
+    /// An element type that the operation does not take.
+    #[error("{op}: elements of type {found} were given; the operation takes {wanted}: cast first")]
+    DType {
+        /// The operation.
+        op: &'static str,
+        /// The type that was brought.
+        found: DType,
+        /// The types that are taken.
+        wanted: &'static str,
+    },
+    /// Two operands of different element types.
+    #[error(
+        "{op}: element types {left} and {right} differ; both operands must have one type: cast \
+         one of them"
+    )]
+    DTypes {
+        /// The operation.
+        op: &'static str,
+        /// Type of the first operand.
+        left: DType,
+        /// Type of the second operand.
+        right: DType,
+    },
+    /// The operating system refused threads.
+    #[error(
+        "device: {count} threads could not be started ({cause}); ask for fewer threads or raise \
+         the limit"
+    )]
+    Threads {
+        /// Threads that were asked for.
+        count: usize,
+        /// The system's reason.
+        cause: String,
+    },
+}
+
+/// The result of a tensor operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,100 @@
+//! `z = f(x, y)` elementwise with broadcasting, for every `f` of [`BinaryOp`], and the operators
+//! `+ − × ÷` on references.
+
+use std::ops::{Add, Div, Mul, Sub};
+
+use kernels::binary::{BinaryOp, Side, binary, binary_vjp};
+use kernels::{DType, Float};
+
+use crate::error::{Error, Result};
+use crate::shape::broadcast;
+use crate::storage::Stored;
+use crate::tensor::Tensor;
+
+impl Tensor {
+    /// `op` of each pair of elements, after broadcasting (see [`broadcast`]).
+    ///
+    /// # Errors
+    /// Shapes that do not broadcast, two element types, or elements that are not f32 or f64.
+    pub fn binary(&self, op: BinaryOp, y: &Tensor) -> Result<Tensor> {
+        match common_dtype(op, self, y)? {
+            DType::F32 => forward::<f32>(self, op, y),
+            DType::F64 => forward::<f64>(self, op, y),
+            found => Err(Error::DType { op: op.name(), found, wanted: "f32 or f64" }),
+        }
+    }
+
+    /// The derivative of [`Tensor::binary`] with respect to one side, times `dz`, in the shape of
+    /// `dz`: the broadcasting is not undone (see [`Tensor::sum_to`]).
+    ///
+    /// # Errors
+    /// As [`Tensor::binary`], and a `dz` that has not the result's shape and type.
+    pub fn binary_vjp(&self, op: BinaryOp, side: Side, y: &Tensor, dz: &Tensor) -> Result<Tensor> {
+        common_dtype(op, self, dz)?;
+        match common_dtype(op, self, y)? {
+            DType::F32 => backward::<f32>(self, op, side, y, dz),
+            DType::F64 => backward::<f64>(self, op, side, y, dz),
+            found => Err(Error::DType { op: op.name(), found, wanted: "f32 or f64" }),
+        }
+    }
+}
+
+fn common_dtype(op: BinaryOp, x: &Tensor, y: &Tensor) -> Result<DType> {
+    let (left, right) = (x.dtype(), y.dtype());
+    if left == right { Ok(left) } else { Err(Error::DTypes { op: op.name(), left, right }) }
+}
+
+fn forward<T: Stored + Float>(x: &Tensor, op: BinaryOp, y: &Tensor) -> Result<Tensor> {
+    let name = op.name();
+    let shape = broadcast(name, x.shape(), y.shape())?;
+    let (xs, ys) = (x.broadcast_to(&shape)?, y.broadcast_to(&shape)?);
+    let (xv, yv) = (xs.strided::<T>(name)?, ys.strided::<T>(name)?);
+    Ok(Tensor::filled(x.device(), shape, |out| binary(x.device().threads(), op, xv, yv, out)))
+}
+
+fn backward<T: Stored + Float>(
+    x: &Tensor,
+    op: BinaryOp,
+    side: Side,
+    y: &Tensor,
+    dz: &Tensor,
+) -> Result<Tensor> {
+    let name = op.name();
+    let shape = broadcast(name, x.shape(), y.shape())?;
+    if shape != *dz.shape() {
+        let rule = "the upstream gradient must have the shape of the result";
+        return Err(Error::Shapes { op: name, left: shape, right: *dz.shape(), rule });
+    }
+    let (xs, ys) = (x.broadcast_to(&shape)?, y.broadcast_to(&shape)?);
+    let (xv, yv, dv) = (xs.strided::<T>(name)?, ys.strided::<T>(name)?, dz.strided::<T>(name)?);
+    let threads = x.device().threads();
+    Ok(Tensor::filled(x.device(), shape, |out| binary_vjp(threads, op, side, [xv, yv, dv], out)))
+}
+
+impl Add for &Tensor {
+    type Output = Result<Tensor>;
+    fn add(self, y: &Tensor) -> Result<Tensor> {
+        self.binary(BinaryOp::Add, y)
+    }
+}
+
+impl Sub for &Tensor {
+    type Output = Result<Tensor>;
+    fn sub(self, y: &Tensor) -> Result<Tensor> {
+        self.binary(BinaryOp::Sub, y)
+    }
+}
+
+impl Mul for &Tensor {
+    type Output = Result<Tensor>;
+    fn mul(self, y: &Tensor) -> Result<Tensor> {
+        self.binary(BinaryOp::Mul, y)
+    }
+}
+
+impl Div for &Tensor {
+    type Output = Result<Tensor>;
+    fn div(self, y: &Tensor) -> Result<Tensor> {
+        self.binary(BinaryOp::Div, y)
+    }
+}

@@ -1,0 +1,81 @@
+//! `lossᵢ = −ln softmax(xᵢ)[tᵢ]`, the cross-entropy of each row's logits with its class.
+
+use kernels::DType;
+use kernels::cross_entropy::{cross_entropy, cross_entropy_vjp};
+
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use crate::tensor::Tensor;
+use crate::tensor_mut::Differentiable;
+
+const OP: &str = "cross_entropy";
+
+impl Tensor {
+    /// Logits `[rows, classes]` and targets `[rows]` of i64 `-> (losses [rows], softmax [rows,
+    /// classes])`; the second is what the derivative needs.
+    ///
+    /// # Errors
+    /// Logits that are no matrix of f32 or f64, targets that are not one i64 a row, or a target
+    /// outside `0..classes`.
+    pub fn cross_entropy(&self, targets: &Tensor) -> Result<(Tensor, Tensor)> {
+        let targets = checked_targets(self.shape(), targets)?;
+        match self.dtype() {
+            DType::F32 => forward::<f32>(self, &targets),
+            DType::F64 => forward::<f64>(self, &targets),
+            found => Err(Error::DType { op: OP, found, wanted: "f32 or f64" }),
+        }
+    }
+
+    /// The derivative of the sum of the losses with respect to the logits, times the scalar `dy`;
+    /// this tensor is the softmax from [`Tensor::cross_entropy`].
+    ///
+    /// # Errors
+    /// As [`Tensor::cross_entropy`], and a `dy` that is not one element of the same type.
+    pub fn cross_entropy_vjp(&self, targets: &Tensor, dy: &Tensor) -> Result<Tensor> {
+        let targets = checked_targets(self.shape(), targets)?;
+        match self.dtype() {
+            DType::F32 => backward::<f32>(self, &targets, dy.item()?),
+            DType::F64 => backward::<f64>(self, &targets, dy.item()?),
+            found => Err(Error::DType { op: OP, found, wanted: "f32 or f64" }),
+        }
+    }
+}
+
+/// One class number a row, each within the row: what the kernel relies on.
+fn checked_targets(logits: &Shape, targets: &Tensor) -> Result<Tensor> {
+    if logits.ndim() != 2 || targets.shape()[..] != logits[..1] {
+        let (left, right) = (*logits, *targets.shape());
+        let rule = "logits are [rows, classes] and targets [rows]";
+        return Err(Error::Shapes { op: OP, left, right, rule });
+    }
+    let targets = targets.contiguous();
+    let classes = logits[1];
+    let outside = targets
+        .typed::<i64>(OP)?
+        .iter()
+        .find(|&&t| usize::try_from(t).map_or(true, |t| t >= classes));
+    if let Some(&index) = outside {
+        return Err(Error::Index { op: OP, index, axis: 1, len: classes });
+    }
+    Ok(targets)
+}
+
+fn forward<T: Differentiable>(logits: &Tensor, targets: &Tensor) -> Result<(Tensor, Tensor)> {
+    let logits = logits.contiguous();
+    let (xs, ts) = (logits.typed::<T>(OP)?, targets.typed::<i64>(OP)?);
+    let (device, classes) = (logits.device(), logits.shape()[1]);
+    let [losses, softmax] =
+        Tensor::filled_pair(device, [*targets.shape(), *logits.shape()], |losses, probs| {
+            cross_entropy(device.threads(), xs, classes, ts, losses, probs);
+        });
+    Ok((losses, softmax))
+}
+
+fn backward<T: Differentiable>(softmax: &Tensor, targets: &Tensor, dy: T) -> Result<Tensor> {
+    let softmax = softmax.contiguous();
+    let (ps, ts) = (softmax.typed::<T>(OP)?, targets.typed::<i64>(OP)?);
+    let classes = softmax.shape()[1];
+    Ok(Tensor::filled(softmax.device(), *softmax.shape(), |dx| {
+        cross_entropy_vjp(ps, classes, ts, dy, dx);
+    }))
+}

@@ -1,0 +1,14 @@
+//! The eager operations: each file checks its operands, allocates the result and calls its
+//! kernel. The file of the same name in `kernels` has the numbers, the one in `autograd` the
+//! derivative.
+
+mod argmax;
+mod binary;
+mod cast;
+mod contiguous;
+mod cross_entropy;
+mod linear;
+mod matmul;
+mod sum;
+mod sum_to;
+mod unary;

@@ -1,0 +1,177 @@
+//! The command as a user meets it: output, exit codes, files.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn ringgrad(arguments: &[&str]) -> Output {
+    let binary = env!("CARGO_BIN_EXE_ringgrad");
+    Command::new(binary).args(arguments).output().expect("the command starts")
+}
+
+fn train(arguments: &[&str]) -> Output {
+    ringgrad(&[&["train", "--epochs", "3"], arguments].concat())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("the command prints UTF-8")
+}
+
+fn report(output: &Output) -> Value {
+    let out = text(&output.stdout);
+    assert_eq!(out.lines().count(), 1, "{out}");
+    serde_json::from_str(out.trim()).unwrap_or_else(|e| panic!("{e}: {out}"))
+}
+
+/// Exit code 2 and one line on standard error that has all `parts`; nothing on standard output.
+fn assert_refused(output: &Output, parts: &[&str]) {
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert_eq!((message.lines().count(), output.stdout.len()), (1, 0), "{message}");
+    for part in parts {
+        assert!(message.contains(part), "no {part:?} in {message}");
+    }
+}
+
+#[test]
+fn training_prints_lines_and_ends_with_the_two_comparisons() {
+    let output = train(&[]);
+    assert!(output.status.success());
+    let out = text(&output.stdout);
+    assert_eq!(out.lines().filter(|line| line.starts_with("epoch ")).count(), 3, "{out}");
+    let last: Vec<&str> = out.lines().rev().take(3).collect();
+    assert!(last[2].starts_with("test accuracy "), "{out}");
+    assert!(last[1].starts_with("equivalence: ") && last[1].contains("(0 ulps)"), "{out}");
+    assert!(last[0].starts_with("large batch: ") && !last[0].contains("(0 ulps)"), "{out}");
+    for part in ["loss ", "accuracy ", "samples/s", "compute ", "reduce ", "wait "] {
+        assert!(out.lines().next().is_some_and(|line| line.contains(part)), "{part}: {out}");
+    }
+}
+
+#[test]
+fn json_is_one_line_with_every_figure() {
+    let output = train(&["--json"]);
+    let report = report(&output);
+    let number = |path: &str| {
+        report.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}: {report}"))
+    };
+    assert!(number("/test_accuracy") > 0.8 && number("/test_accuracy") <= 1.0);
+    assert!(number("/test_loss") > 0.0 && number("/train_loss") > 0.0);
+    assert_eq!((number("/ranks"), number("/shards"), number("/steps")), (4.0, 8.0, 69.0));
+    assert!(number("/step_ms") > 0.0);
+    let share = ["compute", "reduce", "wait"].map(|part| number(&format!("/time_share/{part}")));
+    assert!((share.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{share:?}");
+    assert_eq!((number("/equivalence/max_abs"), number("/equivalence/max_ulps")), (0.0, 0.0));
+    assert!(number("/large_batch/max_abs") < 1e-4 && number("/large_batch/max_ulps") > 0.0);
+    assert_eq!((&report["device"], &report["algorithm"]), (&"cpu".into(), &"tree".into()));
+    assert_eq!(report["params_sha256"].as_str().map(str::len), Some(64));
+}
+
+#[test]
+fn the_parameters_do_not_depend_on_the_ranks_but_on_seed_and_shards() {
+    let hash = |arguments: &[&str]| {
+        let output = train(&[&["--json", "--quiet"], arguments].concat());
+        report(&output)["params_sha256"].as_str().expect("a hash").to_owned()
+    };
+    let four = hash(&[]);
+    for other in [&["--ranks", "1"][..], &["--ranks", "3"], &["--threads-per-rank", "2"]] {
+        assert_eq!(hash(other), four, "{other:?}");
+    }
+    assert_ne!(hash(&["--seed", "2"]), four);
+    assert_ne!(hash(&["--shards", "4"]), four);
+    assert_ne!(hash(&["--algorithm", "ring"]), four);
+}
+
+#[test]
+fn a_broken_sync_is_reported_and_ends_with_1() {
+    for fault in ["no-reduce", "half-reduced", "rank-seed"] {
+        let output = train(&["--break-sync", fault]);
+        assert_eq!(output.status.code(), Some(1), "{fault}");
+        let out = text(&output.stdout);
+        assert!(out.contains("replicas drifted apart: after epoch 1 rank 1"), "{fault}: {out}");
+        let json = report(&train(&["--json", "--break-sync", fault]));
+        assert_eq!(json["drift"]["rank"], 1, "{fault}");
+        assert!(json["equivalence"]["max_ulps"].as_u64() > Some(0), "{fault}: {json}");
+    }
+}
+
+#[test]
+fn saved_parameters_are_loaded_again_bit_for_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("digits.safetensors");
+    let path = file.to_str().unwrap();
+    let saved = report(&train(&["--json", "--save", path]));
+    let tensors = std::fs::read(&file).unwrap();
+    let tensors = safetensors::SafeTensors::deserialize(&tensors).unwrap();
+    let mut names = tensors.names();
+    names.sort();
+    assert_eq!(names, ["layers.0.bias", "layers.0.weight", "layers.1.bias", "layers.1.weight"]);
+    assert_eq!(tensors.tensor("layers.0.weight").unwrap().shape(), [48, 64]);
+    // With a learning rate of 0 the loaded parameters stay what they are.
+    let loaded = report(&train(&["--json", "--load", path, "--lr", "0"]));
+    assert_eq!(loaded["params_sha256"], saved["params_sha256"]);
+    assert_eq!(loaded["test_accuracy"], saved["test_accuracy"]);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn impossible_options_are_refused_in_one_line() {
+    assert_refused(&train(&["--ranks", "0"]), &["--ranks 0", "at least 1"]);
+    assert_refused(&train(&["--shards", "0"]), &["--shards 0", "at least 1"]);
+    assert_refused(&train(&["--ranks", "9"]), &["--ranks 9", "--shards 8", "fewer ranks"]);
+    assert_refused(&train(&["--batch", "7"]), &["--batch 7", "--shards 8"]);
+    assert_refused(&train(&["--lr", "-1"]), &["-1"]);
+    assert_refused(&train(&["--momentum", "1.5"]), &["1.5"]);
+    assert_refused(&train(&["--model", "mlp:64-10-3"]), &["64", "10 classes"]);
+    assert_refused(&train(&["--save", "/nonexistent/x"]), &["/nonexistent/x"]);
+    for arguments in [["--model", "cnn:8"], ["--data", "mnist"], ["--algorithm", "star"]] {
+        let output = train(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(arguments[1]));
+    }
+}
+
+#[test]
+fn bad_files_are_refused_in_one_line_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let ragged = write("ragged.csv", b"1,2,0\n3,4,1\n5,0\n");
+    assert_refused(&train(&["--data", &format!("csv:{ragged}")]), &["line 3", "ragged.csv"]);
+    let words = write("words.csv", b"1,2,0\n3,x4,1\n");
+    assert_refused(&train(&["--data", &format!("csv:{words}")]), &["line 2", "x4"]);
+    assert_refused(&train(&["--data", "csv:/nonexistent.csv"]), &["/nonexistent.csv"]);
+    assert_refused(&train(&["--data", "idx:/nonexistent"]), &["/nonexistent"]);
+    let garbage = write("garbage.safetensors", b"not a checkpoint");
+    let kept = write("kept.safetensors", b"precious");
+    let output = train(&["--load", &garbage, "--save", &kept]);
+    assert_refused(&output, &["garbage.safetensors"]);
+    assert_eq!(std::fs::read(Path::new(&kept)).unwrap(), b"precious");
+}
+
+#[test]
+fn a_checkpoint_of_another_model_lists_every_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small.safetensors");
+    let path = path.to_str().unwrap();
+    assert!(train(&["--quiet", "--model", "mlp:64-20-10", "--save", path]).status.success());
+    let output = train(&["--model", "mlp:64-30-20-10", "--load", path]);
+    assert_refused(&output, &["layers.0.weight", "layers.1.weight", "layers.2.bias", "[20, 64]"]);
+}
+
+#[test]
+fn the_help_names_every_option() {
+    let help = text(&ringgrad(&["train", "--help"]).stdout);
+    for option in "ranks shards model data epochs batch lr momentum algorithm seed \
+                   threads-per-rank save load break-sync quiet json deadline"
+        .split_whitespace()
+    {
+        assert!(help.contains(&format!("--{option}")), "{option}: {help}");
+    }
+    assert_eq!(ringgrad(&[]).status.code(), Some(2));
+    assert_eq!(ringgrad(&["--help"]).status.code(), Some(0));
+}

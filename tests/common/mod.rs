@@ -1,0 +1,98 @@
+//! What several integration tests need: a small training run, described as data.
+
+use std::time::Duration;
+
+use ringgrad::dist::ReplicaSettings;
+use ringgrad::hash::{NamedValues, params_sha256};
+use ringgrad::nn::data::{Dataset, Step};
+use ringgrad::nn::{self, Init, Module, optim};
+use ringgrad::{Algorithm, Result, Trainer, World};
+
+/// A training run of a perceptron.
+#[derive(Clone)]
+pub struct Run {
+    pub sizes: Vec<usize>,
+    pub steps: Vec<Step>,
+    pub ranks: usize,
+    pub shards: usize,
+    pub algorithm: Algorithm,
+    pub bucket_bytes: usize,
+    pub threads_per_rank: usize,
+    pub dtype: ringgrad::tensor::DType,
+}
+
+/// What rank 0 brings back; every rank's parameters are compared with it first.
+pub struct Outcome {
+    pub losses: Vec<f64>,
+    pub params: Vec<NamedValues>,
+}
+
+impl Outcome {
+    pub fn hash(&self) -> String {
+        params_sha256(&self.params)
+    }
+}
+
+/// A small perceptron on two features a sample, for runs of a few milliseconds.
+pub fn steps_of(data: &Dataset, batch: usize, count: usize) -> Vec<Step> {
+    let per_epoch = data.len().div_ceil(batch);
+    let steps = data.batches(batch).epochs(count.div_ceil(per_epoch)).seed(3);
+    steps.validated().unwrap().take(count).collect()
+}
+
+impl Run {
+    /// Two ranks, two shards, the tree.
+    pub fn new(sizes: &[usize], steps: Vec<Step>) -> Self {
+        Run {
+            sizes: sizes.to_vec(),
+            steps,
+            ranks: 2,
+            shards: 2,
+            algorithm: Algorithm::Tree,
+            bucket_bytes: ReplicaSettings::default().bucket_bytes,
+            threads_per_rank: 1,
+            dtype: ringgrad::tensor::DType::F32,
+        }
+    }
+
+    /// Trains from `start`, or from seed 1, and returns rank 0's outcome.
+    pub fn train(&self, start: Option<Vec<NamedValues>>) -> Result<Outcome> {
+        let run = self.clone();
+        let world = World::threads(self.ranks)
+            .shards(self.shards)
+            .algorithm(self.algorithm)
+            .threads_per_rank(self.threads_per_rank)
+            .deadline(Duration::from_secs(20));
+        let outcomes = world.run(move |rank| -> Result<Outcome> {
+            let init = Init::new(rank.device(), 1).dtype(run.dtype);
+            let mut model = nn::mlp(&init, &run.sizes)?;
+            if let Some(start) = &start {
+                model.visit_mut(&mut |parameter| set(parameter, start));
+            }
+            let rule = optim::sgd(0.1).momentum(0.9).weight_decay(1e-4);
+            let settings =
+                ReplicaSettings { bucket_bytes: run.bucket_bytes, ..ReplicaSettings::default() };
+            let mut trainer = Trainer::new(rank, model, rule, settings)?;
+            let mut losses = Vec::new();
+            for step in &run.steps {
+                let report = trainer.step(step, |model, cx, batch| {
+                    let x = batch.x.value().cast(run.dtype)?.into();
+                    nn::cross_entropy(&model.forward(cx, &x)?, &batch.y)
+                })?;
+                losses.push(report.loss);
+            }
+            assert_eq!(trainer.first_drifted_rank()?, None);
+            Ok(Outcome { losses, params: trainer.params()? })
+        })?;
+        let first = outcomes.into_iter().next();
+        Ok(first.expect("a world has a rank 0"))
+    }
+}
+
+fn set(parameter: &mut nn::Parameter, start: &[NamedValues]) {
+    let found = start.iter().find(|values| values.name == parameter.name());
+    let NamedValues { name, shape, values } = found.expect("a start for every parameter");
+    let (device, dtype) = (parameter.value().device().clone(), parameter.value().dtype());
+    let value = ringgrad::Tensor::from_slice(&device, values, shape).unwrap().cast(dtype).unwrap();
+    parameter.bind(ringgrad::Var::leaf(name, value)).unwrap();
+}
