@@ -21,8 +21,13 @@ impl Batch {
     /// The samples at `positions` of the batch of `step`, on `device`.
     ///
     /// # Errors
-    /// When a shape cannot hold them.
+    /// Positions beyond the end of the batch.
     pub fn gather(step: &Step, positions: Range<usize>, device: &Device) -> Result<Self> {
+        if positions.start > positions.end || positions.end > step.len() {
+            let index = i64::try_from(positions.end).unwrap_or(i64::MAX);
+            let (op, axis, len) = ("batch", 0, step.len());
+            return Err(tensor::Error::Index { op, index, axis, len }.into());
+        }
         let data = step.dataset();
         let mut lens = vec![positions.len()];
         lens.extend_from_slice(data.sample_shape());

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kernels::DType;
-use nn::checkpoint::{Array, Checkpoint, Error, Problem, Values, check_names, load, save};
 use proptest::prelude::*;
+use ringgrad_nn::checkpoint::{Array, Checkpoint, Error, Problem, Values, check_names, load, save};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use tempfile::TempDir;
 
@@ -274,8 +274,9 @@ proptest! {
     #[test]
     fn no_bytes_make_the_reader_panic(
         noise in proptest::collection::vec(any::<u8>(), 0..120),
-        header in "\\{\"(a|__metadata__)\":\\{(\"dtype\":\"[FI](32|64|16)\",\"shape\":\\[[0-9,]{0,4}\
-                   \\],\"data_offsets\":\\[0,[0-9]{1,2}\\])?\\}\\} {0,3}",
+        header in "\\{\"(a|__metadata__)\":\\{(\"dtype\":\"[FI](32|64|16)\",\
+                   \"shape\":\\[[0-9,]{0,4}\\],\
+                   \"data_offsets\":\\[0,[0-9]{1,2}\\])?\\}\\} {0,3}",
         data in proptest::collection::vec(any::<u8>(), 0..40),
     ) {
         let dir = tempfile::tempdir().unwrap();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use nn::data::{self, CsvFault, Dataset, Error, IdxFault, Split};
 use proptest::prelude::*;
+use ringgrad_nn::data::{self, CsvFault, Dataset, Error, IdxFault, Split};
 use tempfile::TempDir;
 
 const FILES: [&str; 4] = [
@@ -73,7 +73,7 @@ fn idx_fault(which: usize, bytes: Vec<u8>) -> IdxFault {
 #[test]
 fn whole_files_are_read_plain_and_gzipped() {
     let dir = folder(&whole());
-    for gzip in 0..FILES.len() {
+    for (gzip, name) in FILES.iter().enumerate() {
         let split = data::idx(dir.path()).unwrap();
         let (train, test) = (&split.train, &split.test);
         assert_eq!((train.len(), test.len()), (3, 2));
@@ -83,10 +83,10 @@ fn whole_files_are_read_plain_and_gzipped() {
         let pixels: Vec<f32> = (0..18).map(|pixel| pixel as f32 / 255.0).collect();
         assert_eq!(train.features(), pixels);
         assert_eq!(test.features()[11], 1.0);
-        let plain = dir.path().join(FILES[gzip]);
+        let plain = dir.path().join(name);
         let packed = gzipped(&fs::read(&plain).unwrap());
         // Every second one keeps its name: the content tells.
-        let name = if gzip % 2 == 0 { format!("{}.gz", FILES[gzip]) } else { FILES[gzip].into() };
+        let name = if gzip % 2 == 0 { format!("{name}.gz") } else { name.to_string() };
         fs::remove_file(plain).unwrap();
         fs::write(dir.path().join(name), packed).unwrap();
     }
@@ -95,14 +95,14 @@ fn whole_files_are_read_plain_and_gzipped() {
 
 #[test]
 fn every_cut_and_every_longer_idx_file_is_refused_with_both_lengths() {
-    for which in 0..FILES.len() {
+    for (which, name) in FILES.iter().enumerate() {
         let file = whole()[which].clone();
         let (len, header) = (file.len() as u64, if which % 2 == 0 { 16 } else { 8 });
         for cut in 0..file.len() {
             let found = cut as u64;
             let expected = if found < header { header } else { len };
             let fault = idx_fault(which, file[..cut].to_vec());
-            assert_eq!(fault, IdxFault::Truncated { expected, found }, "{}", FILES[which]);
+            assert_eq!(fault, IdxFault::Truncated { expected, found }, "{name}");
         }
         let longer = [&file[..], &[7]].concat();
         assert_eq!(idx_fault(which, longer.clone()), IdxFault::Trailing { expected: len });
@@ -186,7 +186,7 @@ fn tables_are_read_with_and_without_a_header_and_in_every_line_format() {
         format!("{rows}\n \r\n\n"),
         format!("\u{feff}{rows}"),
         format!("\u{feff}width,height,kind\r\n{rows}"),
-        format!("1,2,kind\n{rows}"),
+        format!("0,1,kind\n{rows}"),
         format!(",height,kind\n{rows}"),
         rows.replace(",1\n", ",1.0\n"),
     ] {
@@ -229,6 +229,7 @@ fn a_bad_line_is_refused_with_its_number_and_column() {
         ("1,2,1e300\n", 1, class("1e300", 1_000_000)),
         ("2,2,red,green\n1,2,0\n3,4,2\n", 3, class("2", 2)),
         ("3,2,red,green\n1,2,0\n3,4,1\n", 1, CsvFault::Rows { declared: 3, found: 2 }),
+        ("1,2,kind\n1,2,0\n3,4,0\n", 1, CsvFault::Rows { declared: 1, found: 2 }),
         ("2,3,red,green\n1,2,0\n3,4,1\n", 1, CsvFault::Features { declared: 3, found: 2 }),
     ] {
         let error = read_csv(text).unwrap_err();

@@ -1,7 +1,7 @@
 //! The sample stream: every epoch a permutation, cut without padding or loss, the same for whoever
 //! asks; and the splits and shards that cut it further.
 
-use nn::data::{Batches, Dataset, Error, Step};
+use ringgrad_nn::data::{Batches, Dataset, Error, Step};
 
 /// Feature `c` of sample `s` is `100 s + c`, its class `s mod 3`: no two features are equal.
 fn numbered(samples: usize, columns: usize) -> Dataset {
@@ -141,6 +141,20 @@ fn a_shard_gathers_its_own_samples() {
 fn a_shard_does_not_gather_into_too_little_room() {
     let step = numbered(5, 3).batches(5).into_iter().next().unwrap();
     step.gather(0..2, &mut [0.0; 5], &mut [0; 2]);
+}
+
+#[test]
+fn a_batch_of_named_samples_is_that_batch() {
+    let data = numbered(5, 2);
+    let step = Step::new(&data, 3, vec![4, 0, 4]).unwrap();
+    assert_eq!((step.epoch, step.index, step.first_position()), (0, 3, 9));
+    assert_eq!((step.len(), step.samples()), (3, &[4, 0, 4][..]));
+    let (mut x, mut y) = ([0.0; 6], [0; 3]);
+    step.gather(0..3, &mut x, &mut y);
+    assert_eq!((x, y), ([400., 401., 0., 1., 400., 401.], [1, 0, 1]));
+    assert!(matches!(Step::new(&data, 0, vec![]), Err(Error::Batch { .. })));
+    let refused = Step::new(&data, 0, vec![4, 5, 0]);
+    assert!(matches!(refused, Err(Error::Sample { sample: 5, samples: 5, .. })));
 }
 
 #[test]

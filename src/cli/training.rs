@@ -70,7 +70,7 @@ impl Plan {
         let rule = sgd(self.lr).momentum(self.momentum);
         let mut trainer = Trainer::new(rank, model, rule, settings)?;
         let steps = self.data.train.batches(self.batch).epochs(self.epochs).seed(self.seed);
-        let per_epoch = steps.steps_per_epoch() as u64;
+        let per_epoch = steps.steps_per_epoch();
         let (mut step_times, mut drift) = (Vec::new(), None);
         let (mut loss_sum, mut count, mut train_loss) = (0.0, 0.0, f64::NAN);
         let mut epoch_started = Instant::now();

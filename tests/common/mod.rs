@@ -37,7 +37,7 @@ impl Outcome {
 pub fn steps_of(data: &Dataset, batch: usize, count: usize) -> Vec<Step> {
     let per_epoch = data.len().div_ceil(batch);
     let steps = data.batches(batch).epochs(count.div_ceil(per_epoch)).seed(3);
-    steps.validated().unwrap().take(count).collect()
+    steps.validated().unwrap().into_iter().take(count).collect()
 }
 
 impl Run {

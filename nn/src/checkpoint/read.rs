@@ -18,14 +18,19 @@ const CHECKPOINT_BYTES_MAX: u64 = 1 << 33;
 /// A file that cannot be read; that is cut off, altered or no safetensors file; or that has an
 /// array of another type than f32, f64 and i64 (named).
 pub fn load(path: &Path) -> Result<Checkpoint> {
+    decode(path, &content(path, CHECKPOINT_BYTES_MAX)?)
+}
+
+/// The bytes of `path`, which may be at most `max`.
+fn content(path: &Path, max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(CHECKPOINT_BYTES_MAX + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(max + 1).read_to_end(&mut bytes))
         .map_err(|cause| Error::Read { file: path.to_owned(), cause })?;
-    if bytes.len() as u64 > CHECKPOINT_BYTES_MAX {
-        return Err(Error::Size { file: path.to_owned(), max: CHECKPOINT_BYTES_MAX });
+    if bytes.len() as u64 > max {
+        return Err(Error::Size { file: path.to_owned(), max });
     }
-    decode(path, &bytes)
+    Ok(bytes)
 }
 
 fn decode(path: &Path, bytes: &[u8]) -> Result<Checkpoint> {
@@ -65,4 +70,18 @@ fn values(dtype: Dtype, bytes: &[u8]) -> Option<Values> {
 
 fn elements<T, const N: usize>(bytes: &[u8], from_bytes: impl Fn([u8; N]) -> T) -> Vec<T> {
     bytes.as_chunks::<N>().0.iter().map(|&bytes| from_bytes(bytes)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_fill_the_limit_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.safetensors");
+        std::fs::write(&path, [7; 11]).unwrap();
+        assert_eq!(content(&path, 11).unwrap().len(), 11);
+        assert!(matches!(content(&path, 10), Err(Error::Size { max: 10, .. })));
+    }
 }

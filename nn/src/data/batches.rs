@@ -115,7 +115,9 @@ impl Iterator for Steps {
             self.order = Some(order.clone());
         }
         let data = self.batches.data.clone();
-        let step = Step { epoch, index: self.index, order, range: start..end, data };
+        let first_position = epoch as u64 * order.len() as u64 + start as u64;
+        let range = start..end;
+        let step = Step { epoch, index: self.index, first_position, order, range, data };
         self.index += 1;
         Some(step)
     }
@@ -133,7 +135,8 @@ pub struct Step {
     pub epoch: usize,
     /// The number of the step in the run, from 0.
     pub index: u64,
-    /// The order of the samples in this epoch.
+    first_position: u64,
+    /// The order of the samples in this epoch; every number in it is a sample of `data`.
     order: Arc<[usize]>,
     /// The part of `order` that this batch is; within it and not empty.
     range: Range<usize>,
@@ -141,6 +144,25 @@ pub struct Step {
 }
 
 impl Step {
+    /// The batch of these samples of `data` as step `index`, for a run whose stream is not that of
+    /// [`Batches`]: epoch 0, at the position in the stream where earlier batches of the same size
+    /// end. A sample may be named twice.
+    ///
+    /// # Errors
+    /// No samples, or one that `data` does not have.
+    pub fn new(data: &Dataset, index: u64, samples: Vec<usize>) -> Result<Self> {
+        let name = || data.name().to_owned();
+        if samples.is_empty() {
+            return Err(Error::Batch { name: name() });
+        }
+        if let Some(&sample) = samples.iter().find(|&&sample| sample >= data.len()) {
+            return Err(Error::Sample { name: name(), sample, samples: data.len() });
+        }
+        let first_position = index.saturating_mul(samples.len() as u64);
+        let (range, order, data) = (0..samples.len(), samples.into(), data.clone());
+        Ok(Step { epoch: 0, index, first_position, order, range, data })
+    }
+
     /// Samples of the batch; at least 1.
     #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
     pub fn len(&self) -> usize {
@@ -160,7 +182,7 @@ impl Step {
     /// The position of the batch's first sample in the sample stream of the run: samples of all
     /// earlier batches.
     pub fn first_position(&self) -> u64 {
-        self.epoch as u64 * self.order.len() as u64 + self.range.start as u64
+        self.first_position
     }
 
     /// The positions in the batch that make up shard `shard` of `shards`: contiguous, of lengths

@@ -33,12 +33,17 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// A file that cannot be read, or a line that is not such a sample; the message names file, line
 /// and column.
 pub fn csv(file: &Path) -> Result<Dataset> {
+    parse(file, &content(file, TABLE_BYTES_MAX)?)
+}
+
+/// The unpacked bytes of `file`, which may be at most `max`.
+fn content(file: &Path, max: u64) -> Result<Vec<u8>> {
     let opened = File::open(file).map_err(|cause| Error::Read { file: file.to_owned(), cause })?;
-    let bytes = Source::new(file, BufReader::new(opened))?.read(TABLE_BYTES_MAX + 1)?;
-    if bytes.len() as u64 > TABLE_BYTES_MAX {
-        return Err(Error::Size { file: file.to_owned(), max: TABLE_BYTES_MAX });
+    let bytes = Source::new(file, BufReader::new(opened))?.read(max + 1)?;
+    if bytes.len() as u64 > max {
+        return Err(Error::Size { file: file.to_owned(), max });
     }
-    parse(file, &bytes)
+    Ok(bytes)
 }
 
 fn parse(file: &Path, bytes: &[u8]) -> Result<Dataset> {
@@ -101,23 +106,25 @@ impl Header {
     /// refused.
     fn classes(self, table: &Table) -> Result<Option<usize>, CsvFault> {
         let expected = table.columns;
-        let (declared, classes) = match self {
-            Header::None => return Ok(None),
-            Header::Names(found) if found == expected => return Ok(None),
-            Header::Names(found) => return Err(CsvFault::Columns { found, expected }),
-            Header::Counts { rows, features, classes } => ((rows, features), classes),
-        };
-        let found = (table.labels.len(), expected - 1);
-        if declared.1 != found.1 {
+        let (samples_found, features_found) = (table.labels.len(), expected - 1);
+        match self {
+            Header::None => Ok(None),
+            Header::Names(found) if found != expected => Err(CsvFault::Columns { found, expected }),
+            Header::Names(_) => Ok(None),
+            Header::Counts { rows, features, classes } if features == features_found => {
+                let (declared, found) = (rows, samples_found);
+                if declared == found {
+                    Ok(Some(classes))
+                } else {
+                    Err(CsvFault::Rows { declared, found })
+                }
+            }
             // Column names may be numbers too: `0,1,...` with a name only for the class.
-            let names = classes + 2 == expected;
-            let fault = CsvFault::Features { declared: declared.1, found: found.1 };
-            return if names { Ok(None) } else { Err(fault) };
+            Header::Counts { classes, .. } if classes + 2 == expected => Ok(None),
+            Header::Counts { features, .. } => {
+                Err(CsvFault::Features { declared: features, found: features_found })
+            }
         }
-        if declared.0 != found.0 {
-            return Err(CsvFault::Rows { declared: declared.0, found: found.0 });
-        }
-        Ok(Some(classes))
     }
 }
 
@@ -188,4 +195,18 @@ fn quoted(field: &[u8]) -> String {
     // Four bytes hold a character of UTF-8: what is cut off lies behind the quoted characters.
     let start = &field[..field.len().min(4 * QUOTED_CHARS)];
     String::from_utf8_lossy(start).chars().take(QUOTED_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_may_fill_the_limit_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("table.csv");
+        std::fs::write(&file, "1,2,0\n").unwrap();
+        assert_eq!(content(&file, 6).unwrap(), b"1,2,0\n");
+        assert!(matches!(content(&file, 5), Err(Error::Size { max: 5, .. })));
+    }
 }

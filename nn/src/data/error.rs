@@ -110,12 +110,25 @@ pub enum Error {
     },
     /// A batch of no samples.
     #[error(
-        "{name}: batches of 0 samples never come to an end; a global batch has at least one \
-         sample: ask for a larger batch"
+        "{name}: a batch of 0 samples was asked for; a global batch has at least one sample: ask \
+         for a larger one"
     )]
     Batch {
         /// The data set.
         name: String,
+    },
+    /// A batch with a sample that is not there.
+    #[error(
+        "{name}: a batch names sample {sample} of {samples}; samples are numbered from 0: name \
+         only those that the data set has"
+    )]
+    Sample {
+        /// The data set.
+        name: String,
+        /// The number in the batch.
+        sample: usize,
+        /// How many samples there are.
+        samples: usize,
     },
 }
 
