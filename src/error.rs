@@ -1,5 +1,7 @@
 //! One error for programs that use the whole of ringgrad.
 
+use dist::ReplicaError;
+
 /// Whatever a layer below refused; the message is that layer's.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -13,9 +15,12 @@ pub enum Error {
     /// A network, data set or checkpoint.
     #[error(transparent)]
     Nn(nn::Error),
-    /// A rank, a collective or a step.
+    /// A rank or a collective.
     #[error(transparent)]
     Dist(#[from] dist::Error),
+    /// A step of a replica.
+    #[error(transparent)]
+    Replica(dist::ReplicaError),
 }
 
 /// The result of a program.
@@ -25,11 +30,22 @@ impl From<autograd::Error> for Error {
     /// A backward that was stopped by the gradient sync is an error of the sync: it names a rank.
     fn from(error: autograd::Error) -> Self {
         match error {
-            autograd::Error::Sink { leaf, source } => match source.downcast::<dist::Error>() {
-                Ok(error) => Error::Dist(*error),
+            autograd::Error::Sink { leaf, source } => match source.downcast::<ReplicaError>() {
+                Ok(error) => (*error).into(),
                 Err(source) => Error::Autograd(autograd::Error::Sink { leaf, source }),
             },
             other => Error::Autograd(other),
+        }
+    }
+}
+
+impl From<ReplicaError> for Error {
+    fn from(error: ReplicaError) -> Self {
+        match error {
+            ReplicaError::Dist(error) => Error::Dist(error),
+            ReplicaError::Autograd(error) => error.into(),
+            ReplicaError::Tensor(error) => Error::Tensor(error),
+            other => Error::Replica(other),
         }
     }
 }

@@ -122,7 +122,7 @@ impl<'r, M: Module> Trainer<'r, M> {
             let loss = loss(&self.model, &cx, &batch)?;
             let sum = loss.sum_value()?;
             loss.backward_into(&mut self.replica.sink(self.rank))?;
-            self.replica.close_shard(self.rank, sum, loss.count())?;
+            self.replica.close_shard(sum, loss.count())?;
         }
         let stepped = self.replica.step(self.rank)?;
         nn::bind(&mut self.model, self.replica.arena())?;

@@ -13,9 +13,9 @@ use kernels::tree;
 use tensor::{Differentiable, Shape, TensorMut};
 
 use crate::bucket::{Bucket, buckets};
-use crate::error::{Error, Result};
 use crate::rank::{Rank, Ticket};
 use crate::replica::BreakSync;
+use crate::replica_error::{ReplicaError, ReplicaResult};
 
 /// The gradients of one model on one rank, on their way to the other ranks.
 pub struct GradSync<T> {
@@ -58,8 +58,8 @@ struct Filling<T> {
 /// every rank. Only [`GradSync::reduce`] makes one, and a step takes nothing else.
 ///
 /// ```
-/// use ringgrad_dist::{Averaged, GradSync, Rank, Result};
-/// fn reduced(sync: &mut GradSync<f32>, rank: &Rank) -> Result<Averaged<f32>> {
+/// use ringgrad_dist::{Averaged, GradSync, Rank, ReplicaResult};
+/// fn reduced(sync: &mut GradSync<f32>, rank: &Rank) -> ReplicaResult<Averaged<f32>> {
 ///     sync.reduce(rank)
 /// }
 /// ```
@@ -67,8 +67,8 @@ struct Filling<T> {
 /// Gradients that were not reduced do not fit:
 ///
 /// ```compile_fail
-/// use ringgrad_dist::{Averaged, GradSync, Rank, Result};
-/// fn reduced(sync: &mut GradSync<f32>, rank: &Rank) -> Result<Averaged<f32>> {
+/// use ringgrad_dist::{Averaged, GradSync, Rank, ReplicaResult};
+/// fn reduced(sync: &mut GradSync<f32>, rank: &Rank) -> ReplicaResult<Averaged<f32>> {
 ///     Ok(sync)
 /// }
 /// ```
@@ -131,10 +131,10 @@ impl<T: Differentiable> GradSync<T> {
     ///
     /// # Errors
     /// A leaf that is not the model's or came twice, a refused vjp, or a rank that failed.
-    pub fn emit(&mut self, rank: &Rank, leaf: LeafId, gradient: Gradient<'_>) -> Result<()> {
-        let place = self.places.get(&leaf).ok_or(Error::UnknownLeaf)?;
+    pub fn emit(&mut self, rank: &Rank, leaf: LeafId, gradient: Gradient<'_>) -> ReplicaResult<()> {
+        let place = self.places.get(&leaf).ok_or(ReplicaError::UnknownLeaf)?;
         if std::mem::replace(&mut self.arrived[place.leaf], true) {
-            return Err(Error::EmittedTwice { name: self.names[place.leaf].clone() });
+            return Err(ReplicaError::EmittedTwice { name: self.names[place.leaf].clone() });
         }
         let filling = &mut self.buckets[place.bucket];
         let slice = &mut filling.current[place.range.clone()];
@@ -150,12 +150,12 @@ impl<T: Differentiable> GradSync<T> {
     /// Ends the current shard: every leaf must have arrived.
     ///
     /// # Errors
-    /// [`Error::NoGradient`] with the names of the leaves that did not.
-    pub fn close_shard(&mut self, loss_sum: f64, count: f64) -> Result<()> {
+    /// [`autograd::Error::NoGradient`] with the names of the leaves that did not.
+    pub fn close_shard(&mut self, loss_sum: f64, count: f64) -> ReplicaResult<()> {
         let missing = self.names.iter().zip(&self.arrived).filter(|(_, arrived)| !**arrived);
         let names: Vec<String> = missing.map(|(name, _)| name.clone()).collect();
         if !names.is_empty() {
-            return Err(Error::NoGradient { names });
+            return Err(autograd::Error::NoGradient { names }.into());
         }
         self.arrived.fill(false);
         self.closed += 1;
@@ -167,7 +167,7 @@ impl<T: Differentiable> GradSync<T> {
     ///
     /// # Errors
     /// A rank that failed.
-    pub fn skip_shard(&mut self, rank: &Rank) -> Result<()> {
+    pub fn skip_shard(&mut self, rank: &Rank) -> ReplicaResult<()> {
         for bucket in 0..self.buckets.len() {
             self.buckets[bucket].current.fill(T::ZERO);
             self.fill(rank, bucket)?;
@@ -178,7 +178,7 @@ impl<T: Differentiable> GradSync<T> {
 
     /// Bucket `bucket` of the current shard is complete: adds it to its neighbours in the tree,
     /// and after the last shard sends it on its way.
-    fn fill(&mut self, rank: &Rank, bucket: usize) -> Result<()> {
+    fn fill(&mut self, rank: &Rank, bucket: usize) -> ReplicaResult<()> {
         let own = rank.shard_range();
         let shard = own.start + self.closed;
         let filling = &mut self.buckets[bucket];
@@ -201,10 +201,10 @@ impl<T: Differentiable> GradSync<T> {
     /// # Errors
     /// Shards of this step that were not closed, a rank that failed or did not come (named, with
     /// the bucket's leaves), or a global count that is not positive.
-    pub fn reduce(&mut self, rank: &Rank) -> Result<Averaged<T>> {
+    pub fn reduce(&mut self, rank: &Rank) -> ReplicaResult<Averaged<T>> {
         let expected = rank.shard_range().len();
         if self.closed != expected {
-            return Err(Error::OpenShards { closed: self.closed, expected });
+            return Err(ReplicaError::OpenShards { closed: self.closed, expected });
         }
         self.closed = 0;
         let small = std::mem::take(&mut self.small);
@@ -222,7 +222,7 @@ impl<T: Differentiable> GradSync<T> {
         }
         // `!(… > 0)` also catches NaN.
         if !(count > 0.0 && count.is_finite()) {
-            return Err(Error::Count { count });
+            return Err(ReplicaError::Count { count });
         }
         Ok(Averaged { sums, loss_sum, count })
     }
@@ -253,7 +253,7 @@ impl<T: Differentiable> Filling<T> {
     }
 
     /// The finished sum.
-    fn finish(&mut self, rank: &Rank, break_sync: BreakSync) -> Result<Vec<T>> {
+    fn finish(&mut self, rank: &Rank, break_sync: BreakSync) -> ReplicaResult<Vec<T>> {
         let Some(ticket) = self.ticket.take() else {
             // Broken on purpose: this rank's own shards only.
             let mut own = self.roots.drain(..).map(|(_, sum)| sum);

@@ -7,18 +7,23 @@ use autograd::LeafArena;
 use kernels::update::UpdateRule;
 use tensor::Differentiable;
 
-use crate::error::Result;
 use crate::grad_sync::Averaged;
 use crate::rank::Rank;
+use crate::replica_error::ReplicaResult;
 
 /// One step on every rank, or on none.
 ///
 /// ```
 /// use autograd::LeafArena;
 /// use kernels::update::UpdateRule;
-/// use ringgrad_dist::{Averaged, Rank, Result, lockstep};
-/// fn step(rank: &Rank, arena: &mut LeafArena, rule: &UpdateRule, g: &Averaged<f32>) -> Result<()> {
-///     lockstep(rank, arena, rule, g)
+/// use ringgrad_dist::{Averaged, Rank, ReplicaResult, lockstep};
+/// fn step(
+///     rank: &Rank,
+///     arena: &mut LeafArena,
+///     rule: &UpdateRule,
+///     gradients: &Averaged<f32>,
+/// ) -> ReplicaResult<()> {
+///     lockstep(rank, arena, rule, gradients)
 /// }
 /// ```
 ///
@@ -27,9 +32,14 @@ use crate::rank::Rank;
 /// ```compile_fail
 /// use autograd::{Gradients, LeafArena};
 /// use kernels::update::UpdateRule;
-/// use ringgrad_dist::{Rank, Result, lockstep};
-/// fn step(rank: &Rank, arena: &mut LeafArena, rule: &UpdateRule, g: &Gradients) -> Result<()> {
-///     lockstep(rank, arena, rule, g)
+/// use ringgrad_dist::{Rank, ReplicaResult, lockstep};
+/// fn step(
+///     rank: &Rank,
+///     arena: &mut LeafArena,
+///     rule: &UpdateRule,
+///     gradients: &Gradients,
+/// ) -> ReplicaResult<()> {
+///     lockstep(rank, arena, rule, gradients)
 /// }
 /// ```
 ///
@@ -41,7 +51,7 @@ pub fn lockstep<T: Differentiable>(
     arena: &mut LeafArena,
     rule: &UpdateRule,
     averaged: &Averaged<T>,
-) -> Result<()> {
+) -> ReplicaResult<()> {
     arena.check_released()?;
     for (range, sum) in &averaged.sums {
         arena.write_next(rule, averaged.count, range.clone(), sum)?;

@@ -7,10 +7,10 @@ use autograd::{Gradient, LeafArena, LeafId, Sink};
 use kernels::update::UpdateRule;
 use tensor::{DType, Differentiable};
 
-use crate::error::{Error, Result};
 use crate::grad_sync::GradSync;
 use crate::lockstep::lockstep;
 use crate::rank::Rank;
+use crate::replica_error::{ReplicaError, ReplicaResult};
 
 /// How a replica synchronises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Replica {
         mut arena: LeafArena,
         rule: UpdateRule,
         settings: ReplicaSettings,
-    ) -> Result<Self> {
+    ) -> ReplicaResult<Self> {
         compare_leaves(rank, &arena)?;
         let ReplicaSettings { bucket_bytes, break_sync } = settings;
         let share = break_sync != BreakSync::RankSeed;
@@ -107,7 +107,7 @@ impl Replica {
     ///
     /// # Errors
     /// A parameter that got no gradient (all such are named).
-    pub fn close_shard(&mut self, _: &Rank, loss_sum: f64, count: f64) -> Result<()> {
+    pub fn close_shard(&mut self, loss_sum: f64, count: f64) -> ReplicaResult<()> {
         match &mut self.sync {
             AnySync::F32(sync) => sync.close_shard(loss_sum, count),
             AnySync::F64(sync) => sync.close_shard(loss_sum, count),
@@ -118,7 +118,7 @@ impl Replica {
     ///
     /// # Errors
     /// A rank that failed.
-    pub fn skip_shard(&mut self, rank: &Rank) -> Result<()> {
+    pub fn skip_shard(&mut self, rank: &Rank) -> ReplicaResult<()> {
         match &mut self.sync {
             AnySync::F32(sync) => sync.skip_shard(rank),
             AnySync::F64(sync) => sync.skip_shard(rank),
@@ -130,7 +130,7 @@ impl Replica {
     /// # Errors
     /// A rank that failed or did not come, a global count that is not positive, or a graph that
     /// still holds parameters. The live parameters are then those of the last committed step.
-    pub fn step(&mut self, rank: &Rank) -> Result<Stepped> {
+    pub fn step(&mut self, rank: &Rank) -> ReplicaResult<Stepped> {
         match &mut self.sync {
             AnySync::F32(sync) => stepped(rank, &mut self.arena, &self.rule, sync),
             AnySync::F64(sync) => stepped(rank, &mut self.arena, &self.rule, sync),
@@ -141,7 +141,7 @@ impl Replica {
     ///
     /// # Errors
     /// A rank that failed.
-    pub fn first_drifted_rank(&self, rank: &Rank) -> Result<Option<usize>> {
+    pub fn first_drifted_rank(&self, rank: &Rank) -> ReplicaResult<Option<usize>> {
         let hash = match self.arena.dtype() {
             DType::F64 => fnv1a(self.arena.params().as_slice::<f64>().unwrap_or_default()),
             _ => fnv1a(self.arena.params().as_slice::<f32>().unwrap_or_default()),
@@ -156,7 +156,7 @@ fn stepped<T: Differentiable>(
     arena: &mut LeafArena,
     rule: &UpdateRule,
     sync: &mut GradSync<T>,
-) -> Result<Stepped> {
+) -> ReplicaResult<Stepped> {
     let averaged = sync.reduce(rank)?;
     lockstep(rank, arena, rule, &averaged)?;
     let stepped = Stepped { loss: averaged.loss(), count: averaged.count() };
@@ -175,7 +175,7 @@ impl Sink for ShardSink<'_> {
         &mut self,
         leaf: LeafId,
         gradient: Gradient<'_>,
-    ) -> std::result::Result<(), Box<dyn StdError + Send + Sync>> {
+    ) -> Result<(), Box<dyn StdError + Send + Sync>> {
         match self.sync {
             AnySync::F32(sync) => sync.emit(self.rank, leaf, gradient)?,
             AnySync::F64(sync) => sync.emit(self.rank, leaf, gradient)?,
@@ -185,7 +185,7 @@ impl Sink for ShardSink<'_> {
 }
 
 /// Fails on every rank when any rank's leaves differ from rank 0's, quoting the first difference.
-fn compare_leaves(rank: &Rank, arena: &LeafArena) -> Result<()> {
+fn compare_leaves(rank: &Rank, arena: &LeafArena) -> ReplicaResult<()> {
     let describe = |leaf| format!("{} {} {}", arena.name(leaf), arena.dtype(), arena.shape(leaf));
     let own: Vec<String> = (0..arena.len()).map(describe).collect();
     // Texts travel as one number a byte: this happens once, before the first step.
@@ -208,20 +208,20 @@ fn compare_leaves(rank: &Rank, arena: &LeafArena) -> Result<()> {
     Ok(())
 }
 
-fn difference(rank: usize, found: &str, first: &str) -> Error {
+fn difference(rank: usize, found: &str, first: &str) -> ReplicaError {
     let absent = "no such parameter";
     let (mut left, mut right) = (found.lines(), first.lines());
     loop {
         let (found, wanted) = (left.next(), right.next());
         if found != wanted || found.is_none() {
             let text = |line: Option<&str>| line.unwrap_or(absent).to_owned();
-            return Error::LeavesDiffer { rank, found: text(found), wanted: text(wanted) };
+            return ReplicaError::LeavesDiffer { rank, found: text(found), wanted: text(wanted) };
         }
     }
 }
 
 /// Rank 0's parameters on every rank.
-fn broadcast_params<T>(rank: &Rank, arena: &mut LeafArena, share: bool) -> Result<()>
+fn broadcast_params<T>(rank: &Rank, arena: &mut LeafArena, share: bool) -> ReplicaResult<()>
 where
     T: Differentiable + crate::rank::Wire,
 {
