@@ -5,6 +5,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 use half::{bf16, f16};
 
+use crate::math;
+
 /// The type of a tensor's elements, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DType {
@@ -98,6 +100,12 @@ pub trait Float:
     fn is_finite(self) -> bool;
     /// Not a number.
     fn is_nan(self) -> bool;
+    /// eˣ, within 1 ulp in f32 and 2 in f64; 0 where it underflows, +∞ where it overflows.
+    fn exp(self) -> Self;
+    /// The natural logarithm, as close; −∞ at ±0, NaN below.
+    fn ln(self) -> Self;
+    /// The hyperbolic tangent, as close; it keeps the sign of zero.
+    fn tanh(self) -> Self;
 }
 
 impl Element for f16 {
@@ -183,6 +191,18 @@ impl Float for f32 {
     fn is_nan(self) -> bool {
         f32::is_nan(self)
     }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        math::exp(self)
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        math::ln(self)
+    }
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        math::tanh(self)
+    }
 }
 
 impl Float for f64 {
@@ -207,5 +227,17 @@ impl Float for f64 {
     #[inline(always)]
     fn is_nan(self) -> bool {
         f64::is_nan(self)
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        math::exp(self)
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        math::ln(self)
+    }
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        math::tanh(self)
     }
 }

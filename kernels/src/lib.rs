@@ -10,10 +10,24 @@
 //!   user's mistake into an error before a kernel is called.
 //! * **Unsafe.** This is the only crate that may contain it.
 
+pub mod binary;
+pub mod copy;
+pub mod cross_entropy;
 mod element;
+mod math;
+pub mod matmul;
+pub mod random;
+pub mod reduce;
+pub mod ring_all_reduce;
+mod simd;
 mod strided;
 mod threads;
+pub mod tree;
+pub mod unary;
+pub mod update;
+mod walk;
 
 pub use element::{DType, Element, Float};
+pub use matmul::{MatRef, matmul};
 pub use strided::Strided;
 pub use threads::Threads;

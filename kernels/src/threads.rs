@@ -58,7 +58,7 @@ impl Threads {
         parts: usize,
         body: impl Fn(usize, &mut [T]) + Sync,
     ) {
-        let units = if unit == 0 { 0 } else { out.len() / unit };
+        let units = out.len().checked_div(unit).unwrap_or(0);
         match &self.pool {
             Some(pool) if parts > 1 && units > 1 => {
                 let per_part = units.div_ceil(parts);
@@ -72,10 +72,25 @@ impl Threads {
             _ => body(0, out),
         }
     }
+
+    /// Calls `body(part)` for each of `0..parts`, on the pool when there is more than one.
+    pub fn for_each_part(&self, parts: usize, body: impl Fn(usize) + Sync) {
+        match &self.pool {
+            Some(pool) if parts > 1 => pool.scope(|scope| {
+                for part in 0..parts {
+                    let body = &body;
+                    scope.spawn(move |_| body(part));
+                }
+            }),
+            _ => (0..parts).for_each(body),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]
@@ -90,6 +105,20 @@ mod tests {
                     }
                 });
                 assert!(out.iter().enumerate().all(|(i, &x)| x == i + 1), "{count} {units}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_part_is_called_once() {
+        for count in [1, 2, 3] {
+            let threads = Threads::new(count).unwrap();
+            for parts in [0, 1, 2, 5] {
+                let calls: Vec<AtomicUsize> = (0..parts).map(|_| AtomicUsize::new(0)).collect();
+                threads.for_each_part(parts, |part| {
+                    calls[part].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(calls.into_iter().all(|x| x.into_inner() == 1), "{count} {parts}");
             }
         }
     }

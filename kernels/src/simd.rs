@@ -1,0 +1,47 @@
+//! Compiles a loop for the widest vectors of the machine that it finds itself on.
+//!
+//! The loop is ordinary Rust. What changes with the instruction set is only how many elements go
+//! through at once: the compiler never reorders a floating-point sum and never fuses a product
+//! with one, so every path gives the same bits.
+
+/// Calls `body`, compiled for AVX-512 or AVX2 where the machine has them.
+///
+/// `body` must be an `#[inline(always)]` closure: what it does not inline is compiled for the
+/// baseline. Worth its test of a flag and a call from some dozens of elements on.
+#[inline(always)]
+pub(crate) fn simd<R>(body: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if has_avx512() {
+            // SAFETY: `has_avx512` found the features that `with_avx512` is compiled for.
+            return unsafe { with_avx512(body) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the line above found the features that `with_avx2` is compiled for.
+            return unsafe { with_avx2(body) };
+        }
+    }
+    body()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("fma")
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+fn with_avx512<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
