@@ -4,8 +4,7 @@
 //! `cargo run --release --example 04_ring`
 
 use ringgrad::dist::{Error, ReduceOp};
-use ringgrad::kernels::ring_all_reduce::oracle::ring_order_sum;
-use ringgrad::kernels::ring_all_reduce::schedule::{Chunks, GRANULE, Ring};
+use ringgrad::kernels::ring_all_reduce::{Chunks, GRANULE, Ring, ring_order_sum};
 use ringgrad::{Algorithm, World};
 
 const RANKS: usize = 4;

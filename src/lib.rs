@@ -47,4 +47,4 @@ pub use error::{Error, Result};
 pub use kernels;
 pub use nn::{self, Module};
 pub use tensor::{self, Device, Tensor};
-pub use trainer::{BreakSync, Evaluation, RankTrainer, StepReport, TimeShare, Trainer};
+pub use trainer::{Evaluation, RankTrainer, StepReport, TimeShare, Trainer};

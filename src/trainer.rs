@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Instant;
 
 use autograd::Var;
-use dist::{BreakSync, Rank, Replica, ReplicaSettings};
+use dist::{Rank, Replica, ReplicaSettings};
 use kernels::update::UpdateRule;
 use nn::data::{Dataset, Step};
 use nn::{Context, Loss, Module};

@@ -228,9 +228,13 @@ impl<T: Differentiable> GradSync<T> {
     }
 
     /// Takes the buffers of a step back, to be filled again.
-    pub(crate) fn recycle(&mut self, averaged: Averaged<T>) {
+    pub(crate) fn recycle(&mut self, rank: &Rank, averaged: Averaged<T>) {
         for (filling, (_, sum)) in self.buckets.iter_mut().zip(averaged.sums) {
-            filling.spare.push(sum);
+            if self.break_sync == BreakSync::NoReduce {
+                filling.spare.push(sum);
+            } else {
+                rank.recycle(sum);
+            }
         }
     }
 }

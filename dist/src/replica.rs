@@ -9,7 +9,7 @@ use tensor::{DType, Differentiable};
 
 use crate::grad_sync::GradSync;
 use crate::lockstep::lockstep;
-use crate::rank::Rank;
+use crate::rank::{Rank, Wire};
 use crate::replica_error::{ReplicaError, ReplicaResult};
 
 /// How a replica synchronises.
@@ -160,7 +160,7 @@ fn stepped<T: Differentiable>(
     let averaged = sync.reduce(rank)?;
     lockstep(rank, arena, rule, &averaged)?;
     let stepped = Stepped { loss: averaged.loss(), count: averaged.count() };
-    sync.recycle(averaged);
+    sync.recycle(rank, averaged);
     Ok(stepped)
 }
 
@@ -223,7 +223,7 @@ fn difference(rank: usize, found: &str, first: &str) -> ReplicaError {
 /// Rank 0's parameters on every rank.
 fn broadcast_params<T>(rank: &Rank, arena: &mut LeafArena, share: bool) -> ReplicaResult<()>
 where
-    T: Differentiable + crate::rank::Wire,
+    T: Differentiable + Wire,
 {
     let mut values = arena.params().to_vec::<T>()?;
     if share {

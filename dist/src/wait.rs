@@ -28,8 +28,8 @@ impl Patience {
         if cfg!(loom) {
             return Patience { spins: 0, yields: 0, limit };
         }
-        let spins = if world_size > cores { 0 } else { 200 };
-        Patience { spins, yields: 8, limit }
+        let spins = if world_size > cores { 0 } else { 64 };
+        Patience { spins, yields: 64, limit }
     }
 }
 
@@ -40,6 +40,24 @@ pub(crate) enum Look {
     Glance,
     /// Before falling asleep: also for reasons why it will never be over.
     Thorough,
+}
+
+/// A rank that may wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiter<'a> {
+    /// Where it sleeps.
+    pub(crate) beds: &'a Beds,
+    /// Which one it is.
+    pub(crate) rank: usize,
+    /// How long it waits.
+    pub(crate) patience: Patience,
+}
+
+impl Waiter<'_> {
+    /// As [`Beds::wait`].
+    pub(crate) fn wait<R>(self, look: impl FnMut(Look) -> Option<R>) -> Option<R> {
+        self.beds.wait(self.rank, self.patience, look)
+    }
 }
 
 /// Where ranks sleep, one place a rank.

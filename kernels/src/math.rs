@@ -173,19 +173,21 @@ fn clamp<T: Float>(x: T, min: T, max: T) -> T {
     if x < min { min } else { x }
 }
 
-/// `(n, r)` with `x = n·ln 2 + r`, n an integer, |r| ≤ ½ ln 2.
+/// `(n, r, low)` with `x = n·ln 2 + r + low`: n an integer, |r| ≤ ½ ln 2, and low what the
+/// rounding of r has lost.
 #[inline(always)]
-fn reduce<T: Format>(x: T) -> (T, T) {
+fn reduce<T: Format>(x: T) -> (T, T, T) {
     let n = x.mul_add(T::LOG2_E, T::ROUNDER) - T::ROUNDER;
-    let r = (-n).mul_add(T::LN_2_HIGH, x);
-    (n, (-n).mul_add(T::LN_2_LOW, r))
+    let exact = (-n).mul_add(T::LN_2_HIGH, x);
+    let r = (-n).mul_add(T::LN_2_LOW, exact);
+    (n, r, (-n).mul_add(T::LN_2_LOW, exact - r))
 }
 
 /// eˣ.
 #[inline(always)]
 pub(crate) fn exp<T: Format>(x: T) -> T {
-    let (n, r) = reduce(clamp(x, T::EXP_MIN, T::EXP_MAX));
-    let near_one = T::ONE + (r * r).mul_add(polynomial(T::EXP, r), r);
+    let (n, r, low) = reduce(clamp(x, T::EXP_MIN, T::EXP_MAX));
+    let near_one = T::ONE + (r + (r * r).mul_add(polynomial(T::EXP, r), low));
     // 2ⁿ alone may overflow or underflow where the result does not: scale in two halves, of
     // which only the second product can round.
     let half = n.mul_add(T::from_f64(0.5), T::ROUNDER) - T::ROUNDER;
@@ -217,13 +219,14 @@ pub(crate) fn ln<T: Format>(x: T) -> T {
 #[inline(always)]
 pub(crate) fn tanh<T: Format>(x: T) -> T {
     let two = T::from_f64(2.0);
-    let (n, r) = reduce(two * clamp(x.abs(), T::ZERO, T::TANH_MAX));
+    let (n, r, low) = reduce(two * clamp(x.abs(), T::ZERO, T::TANH_MAX));
     let power = T::two_to(n);
-    // t = high + low, exactly but for the rounding of the last term: the larger summand comes
+    // t = high + low, exactly but for the rounding of the small terms: the larger summand comes
     // first in both sums.
     let (whole, tail) = (power - T::ONE, power * r);
     let sum = whole + tail;
-    let rest = tail.mul_add(r * polynomial(T::EXP, r), tail - (sum - whole));
+    let small = power.mul_add(low, tail - (sum - whole));
+    let rest = tail.mul_add(r * polynomial(T::EXP, r), small);
     let high = sum + rest;
     let low = rest - (high - sum);
     // t + 2 = denominator + rest, by Knuth's exact sum of any two numbers.

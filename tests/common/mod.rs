@@ -3,46 +3,33 @@
 use std::time::Duration;
 
 use ringgrad::dist::ReplicaSettings;
-use ringgrad::hash::{NamedValues, params_sha256};
-use ringgrad::nn::data::{Dataset, Step};
+use ringgrad::hash::NamedValues;
+use ringgrad::nn::data::Step;
 use ringgrad::nn::{self, Init, Module, optim};
 use ringgrad::{Algorithm, Result, Trainer, World};
 
 /// A training run of a perceptron.
 #[derive(Clone)]
-pub struct Run {
-    pub sizes: Vec<usize>,
-    pub steps: Vec<Step>,
-    pub ranks: usize,
-    pub shards: usize,
-    pub algorithm: Algorithm,
-    pub bucket_bytes: usize,
-    pub threads_per_rank: usize,
-    pub dtype: ringgrad::tensor::DType,
+pub(crate) struct Run {
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) ranks: usize,
+    pub(crate) shards: usize,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) bucket_bytes: usize,
+    pub(crate) threads_per_rank: usize,
+    pub(crate) dtype: ringgrad::tensor::DType,
 }
 
 /// What rank 0 brings back; every rank's parameters are compared with it first.
-pub struct Outcome {
-    pub losses: Vec<f64>,
-    pub params: Vec<NamedValues>,
-}
-
-impl Outcome {
-    pub fn hash(&self) -> String {
-        params_sha256(&self.params)
-    }
-}
-
-/// A small perceptron on two features a sample, for runs of a few milliseconds.
-pub fn steps_of(data: &Dataset, batch: usize, count: usize) -> Vec<Step> {
-    let per_epoch = data.len().div_ceil(batch);
-    let steps = data.batches(batch).epochs(count.div_ceil(per_epoch)).seed(3);
-    steps.validated().unwrap().into_iter().take(count).collect()
+pub(crate) struct Outcome {
+    pub(crate) losses: Vec<f64>,
+    pub(crate) params: Vec<NamedValues>,
 }
 
 impl Run {
     /// Two ranks, two shards, the tree.
-    pub fn new(sizes: &[usize], steps: Vec<Step>) -> Self {
+    pub(crate) fn new(sizes: &[usize], steps: Vec<Step>) -> Self {
         Run {
             sizes: sizes.to_vec(),
             steps,
@@ -56,7 +43,7 @@ impl Run {
     }
 
     /// Trains from `start`, or from seed 1, and returns rank 0's outcome.
-    pub fn train(&self, start: Option<Vec<NamedValues>>) -> Result<Outcome> {
+    pub(crate) fn train(&self, start: Option<Vec<NamedValues>>) -> Result<Outcome> {
         let run = self.clone();
         let world = World::threads(self.ranks)
             .shards(self.shards)

@@ -2,7 +2,7 @@
 //! that vectorises even when there are few classes.
 
 use crate::Float;
-use crate::reduce::lane_sum;
+use crate::reduce::row_sums;
 use crate::simd::simd;
 
 /// Logits of a block: its numbers stay in the first-level cache from phase to phase.
@@ -39,7 +39,7 @@ fn forward_block<T: Float>(
 ) {
     let rows = logits.chunks_exact(classes).zip(probs.chunks_exact_mut(classes));
     for ((x, p), (loss, &target)) in rows.zip(losses.iter_mut().zip(targets)) {
-        let max = x.iter().fold(x[0], |max, &x| if x > max { x } else { max });
+        let max = largest(x);
         for (p, &x) in p.iter_mut().zip(x) {
             *p = x - max;
         }
@@ -49,15 +49,35 @@ fn forward_block<T: Float>(
         *p = p.exp();
     }
     let mut sums = [T::ONE; BLOCK_ROWS];
-    for (p, sum) in probs.chunks_exact_mut(classes).zip(&mut sums) {
-        *sum = lane_sum(p);
+    let sums = &mut sums[..losses.len()];
+    row_sums(probs, classes, sums);
+    for (p, &sum) in probs.chunks_exact_mut(classes).zip(&*sums) {
         for p in p.iter_mut() {
-            *p = *p / *sum;
+            *p = *p / sum;
         }
     }
-    for (loss, &sum) in losses.iter_mut().zip(&sums) {
+    for (loss, &sum) in losses.iter_mut().zip(&*sums) {
         *loss = sum.ln() - *loss;
     }
+}
+
+/// The largest logit of a row, or any when one is NaN: then every difference to be taken with it
+/// ends as NaN. In lanes, because the compiler may not reorder comparisons.
+#[inline(always)]
+fn largest<T: Float>(row: &[T]) -> T {
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    let (blocks, rest) = row.as_chunks::<16>();
+    let mut max = rest.iter().fold(row[0], |max, &x| larger(max, x));
+    if let Some((first, blocks)) = blocks.split_first() {
+        let mut lanes = *first;
+        for block in blocks {
+            for (lane, &x) in lanes.iter_mut().zip(block) {
+                *lane = larger(*lane, x);
+            }
+        }
+        max = lanes.into_iter().fold(max, larger);
+    }
+    max
 }
 
 /// Lengths that fit.

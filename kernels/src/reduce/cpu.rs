@@ -1,5 +1,7 @@
 //! The loops of the reductions.
 
+use std::array;
+
 use super::Axis;
 use crate::Float;
 use crate::simd::simd;
@@ -10,42 +12,56 @@ const LANES: usize = 16;
 /// The sum of `x` in 16 lanes; the order is in the doc of the module above.
 #[inline(always)]
 pub fn lane_sum<T: Float>(x: &[T]) -> T {
+    leading_sum(x, x.len())
+}
+
+/// The [`lane_sum`] of the first `len` elements. What follows them is not counted, but lets the
+/// last lanes be filled with one masked load where 16 elements can be read.
+#[inline(always)]
+fn leading_sum<T: Float>(x: &[T], len: usize) -> T {
     let mut lanes = [T::ZERO; LANES];
-    let (blocks, rest) = x.as_chunks::<LANES>();
-    for block in blocks {
+    for block in x[..len].as_chunks::<LANES>().0 {
         for (lane, &x) in lanes.iter_mut().zip(block) {
             *lane += x;
         }
     }
-    for (lane, &x) in lanes.iter_mut().zip(rest) {
-        *lane += x;
+    let rest = len % LANES;
+    let tail = &x[len - rest..];
+    if let Some(tail) = tail.first_chunk::<LANES>() {
+        for (l, lane) in lanes.iter_mut().enumerate() {
+            *lane += if l < rest { tail[l] } else { T::ZERO };
+        }
+    } else {
+        for (lane, &x) in lanes.iter_mut().zip(&tail[..rest]) {
+            *lane += x;
+        }
     }
     fold(lanes)
 }
 
-/// The sum of the lanes in pairs. A lane that no element reached is +0 and changes nothing: no
-/// lane is −0, since +0 + −0 = +0.
+/// The lanes added in pairs. A lane that no element reached is +0 and changes nothing: no lane is
+/// −0, since +0 + −0 = +0.
 #[inline(always)]
-fn fold<T: Float>(mut lanes: [T; LANES]) -> T {
-    let mut width = LANES / 2;
-    while width > 0 {
-        for l in 0..width {
-            lanes[l] += lanes[l + width];
-        }
-        width /= 2;
+fn fold<T: Float>(lanes: [T; LANES]) -> T {
+    let eight: [T; 8] = array::from_fn(|l| lanes[l] + lanes[l + 8]);
+    let four: [T; 4] = array::from_fn(|l| eight[l] + eight[l + 4]);
+    (four[0] + four[2]) + (four[1] + four[3])
+}
+
+/// The [`lane_sum`] of each row of `len` elements; as many rows as `out` has elements.
+#[inline(always)]
+pub(crate) fn row_sums<T: Float>(x: &[T], len: usize, out: &mut [T]) {
+    for (row, out) in out.iter_mut().enumerate() {
+        *out = leading_sum(&x[row * len..], len);
     }
-    lanes[0]
 }
 
 /// Results from number `first` on, each of one row of `len` elements.
 pub(super) fn sum_last<T: Float>(x: &[T], axis: Axis, (first, out): (usize, &mut [T])) {
+    let x = &x[first * axis.len..];
     simd(
         #[inline(always)]
-        || {
-            for (i, out) in (first..).zip(out) {
-                *out = lane_sum(&x[i * axis.len..(i + 1) * axis.len]);
-            }
-        },
+        || row_sums(x, axis.len, out),
     );
 }
 

@@ -15,6 +15,7 @@ mod cpu;
 use crate::{Float, Threads};
 
 pub use cpu::lane_sum;
+pub(crate) use cpu::row_sums;
 
 /// Elements below which a part is not worth handing to another thread.
 const MIN_PART: usize = 1 << 16;
