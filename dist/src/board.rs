@@ -62,7 +62,7 @@ struct Place<T> {
 
 #[derive(Debug)]
 struct Offer<T> {
-    /// Contributions; those beyond `count` are empty, and wait to be used again.
+    /// Contributions; those beyond `count` wait to be used again.
     parts: Vec<Handle<T>>,
     count: usize,
     /// The chunk that this rank has finished.
@@ -78,12 +78,18 @@ impl<T: Clone> Board<T> {
     /// Lays out `parts` for the other ranks, leaving the list empty.
     pub(crate) fn lay_out(&self, rank: usize, slot: usize, parts: &mut Vec<Vec<T>>) {
         let mut offer = lock(&self.places[rank][slot].offer);
-        offer.count = parts.len();
-        for (i, part) in parts.drain(..).enumerate() {
-            if i == offer.parts.len() {
-                offer.parts.push(Handle(Arc::new(Vec::new())));
-            }
-            offer.parts[i].put(part);
+        offer.reserve(parts.len());
+        offer.parts.iter_mut().zip(parts.drain(..)).for_each(|(place, part)| place.put(part));
+    }
+
+    /// Lays out copies of `parts` for the other ranks. For little: the memory stays on the board.
+    pub(crate) fn lay_out_copies(&self, rank: usize, slot: usize, parts: &[Vec<T>]) {
+        let mut offer = lock(&self.places[rank][slot].offer);
+        offer.reserve(parts.len());
+        for (place, part) in offer.parts.iter_mut().zip(parts) {
+            let mut copy = place.take();
+            copy.clone_from(part);
+            place.put(copy);
         }
     }
 
@@ -124,5 +130,12 @@ impl<T: Clone> Board<T> {
 impl<T> Offer<T> {
     fn new() -> Self {
         Offer { parts: Vec::new(), count: 0, chunk: Handle(Arc::new(Vec::new())) }
+    }
+
+    /// Makes room for `count` parts.
+    fn reserve(&mut self, count: usize) {
+        self.count = count;
+        let wanted = self.parts.len().max(count);
+        self.parts.resize_with(wanted, || Handle(Arc::new(Vec::new())));
     }
 }

@@ -34,7 +34,8 @@ pub enum Error {
     /// Ranks that did not come to a collective in time.
     #[error(
         "{collective}: {} did not come within {deadline:?}; every rank calls the same collectives: \
-         look for what keeps them, or set a longer deadline", name_ranks(ranks)
+         look for what keeps them, or set a longer deadline",
+        name_ranks(ranks)
     )]
     Late {
         /// All that were missing.

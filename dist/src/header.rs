@@ -5,6 +5,9 @@ use std::fmt::{self, Display};
 
 use kernels::DType;
 
+/// Up to here a second wait costs more than the arithmetic that it spares.
+const SMALL_BYTES: usize = 8 << 10;
+
 /// How the contributions of the ranks become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReduceOp {
@@ -77,6 +80,13 @@ impl Header {
     /// Whether buffers travel around the ring.
     pub(crate) fn is_ring(&self) -> bool {
         self.algorithm == Algorithm::Ring && self.reduces()
+    }
+
+    /// Whether every rank folds the whole instead of its chunk: that takes one wait and not two,
+    /// and is the same expression.
+    pub(crate) fn is_small(&self) -> bool {
+        let whole = matches!(self.kind, Kind::Gradients | Kind::AllReduce) && !self.is_ring();
+        whole && self.count.saturating_mul(self.dtype.size_bytes()) <= SMALL_BYTES
     }
 
     /// Overwrites this header, keeping its label's memory.

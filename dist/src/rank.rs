@@ -14,7 +14,7 @@ use kernels::Float;
 use kernels::tree::shard_range;
 use tensor::Device;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fabric::{Fabric, Settings};
 use crate::header::{Algorithm, Header, Kind, ReduceOp};
 use crate::port::Port;
@@ -90,6 +90,12 @@ impl Rank {
         let result = port.fabric.check().and_then(|()| body(&mut port));
         port.sign();
         result
+    }
+
+    /// Ends the world with `error`, unless it has ended already. For disagreements that every
+    /// rank finds by itself, so that all report them in the same words.
+    pub(crate) fn fail(&self, error: Error) {
+        self.port.borrow().fabric.fail(error);
     }
 
     /// Shows a sign of life. For computations between two collectives that take longer than the

@@ -10,7 +10,8 @@ use tensor::{DType, Differentiable};
 use crate::grad_sync::GradSync;
 use crate::lockstep::lockstep;
 use crate::rank::{Rank, Wire};
-use crate::replica_error::{ReplicaError, ReplicaResult};
+use crate::error::Error;
+use crate::replica_error::ReplicaResult;
 
 /// How a replica synchronises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,20 +203,25 @@ fn compare_leaves(rank: &Rank, arena: &LeafArena) -> ReplicaResult<()> {
     let first = texts.next().unwrap_or_default();
     for (other, text) in texts.enumerate().map(|(i, text)| (i + 1, text)) {
         if text != first {
-            return Err(difference(other, &text, &first));
+            let brought = first_difference(&first, &text);
+            let error = Error::Mismatch { ranks: [0, other], brought };
+            rank.fail(error.clone());
+            return Err(error.into());
         }
     }
     Ok(())
 }
 
-fn difference(rank: usize, found: &str, first: &str) -> ReplicaError {
-    let absent = "no such parameter";
-    let (mut left, mut right) = (found.lines(), first.lines());
+/// The first parameter in which two lists differ, as each of them has it.
+fn first_difference(left: &str, right: &str) -> [String; 2] {
+    let (mut left, mut right) = (left.lines(), right.lines());
     loop {
-        let (found, wanted) = (left.next(), right.next());
-        if found != wanted || found.is_none() {
-            let text = |line: Option<&str>| line.unwrap_or(absent).to_owned();
-            return ReplicaError::LeavesDiffer { rank, found: text(found), wanted: text(wanted) };
+        let pair = [left.next(), right.next()];
+        if pair[0] != pair[1] || pair[0].is_none() {
+            return pair.map(|line| match line {
+                Some(line) => format!("the parameter {line}"),
+                None => "no further parameter".to_owned(),
+            });
         }
     }
 }

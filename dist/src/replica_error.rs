@@ -14,19 +14,6 @@ pub enum ReplicaError {
     /// A tensor operation was refused while a gradient was written.
     #[error(transparent)]
     Tensor(#[from] tensor::Error),
-    /// The ranks' models are not the same.
-    #[error(
-        "rank {rank} has the parameter {found:?} where rank 0 has {wanted:?}; every rank builds \
-         the same model: same names, types and shapes in the same order"
-    )]
-    LeavesDiffer {
-        /// The first rank that differs.
-        rank: usize,
-        /// Name, type and shape there.
-        found: String,
-        /// Name, type and shape on rank 0.
-        wanted: String,
-    },
     /// A gradient for a leaf that is not a parameter of this replica.
     #[error(
         "a gradient came for a leaf that is no parameter of this model; compute the loss with the \

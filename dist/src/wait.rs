@@ -28,7 +28,7 @@ impl Patience {
         if cfg!(loom) {
             return Patience { spins: 0, yields: 0, limit };
         }
-        let spins = if world_size > cores { 0 } else { 64 };
+        let spins = if world_size > cores { 0 } else { 32 };
         Patience { spins, yields: 64, limit }
     }
 }

@@ -199,9 +199,8 @@ fn serve<R, E>(
 where
     E: Into<Box<dyn StdError + Send + Sync>>,
 {
-    let ended = catch_unwind(AssertUnwindSafe(|| {
-        body(&mut Rank::new(fabric, rank)?).map_err(Into::into)
-    }));
+    let ended =
+        catch_unwind(AssertUnwindSafe(|| body(&mut Rank::new(fabric, rank)?).map_err(Into::into)));
     let failed = |cause| Error::RankFailed { rank, cause };
     let result = match ended {
         Ok(Ok(result)) => Ok(result),

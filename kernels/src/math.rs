@@ -259,3 +259,108 @@ pub(crate) fn cos_sin_of_turn(u: f64) -> (f64, f64) {
         _ => (sin, -cos),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How far `got` lies from `want`, in units of the last place of an f32 near `want`. A result
+    /// beyond the largest f32 is right when it is infinite.
+    fn ulps_f32(got: f32, want: f64) -> f64 {
+        let rounded = want as f32;
+        if rounded.is_nan() || rounded.is_infinite() {
+            let same = got == rounded || (got.is_nan() && rounded.is_nan());
+            return if same { 0.0 } else { f64::INFINITY };
+        }
+        let exponent = (rounded.abs().max(f32::MIN_POSITIVE).to_bits() >> 23) as i32 - 127;
+        (f64::from(got) - want).abs() / f64::from(exponent - 23).exp2()
+    }
+
+    fn ulps_f64(got: f64, want: f64) -> u64 {
+        if got.is_nan() && want.is_nan() {
+            return 0;
+        }
+        got.to_bits().abs_diff(want.to_bits())
+    }
+
+    type Pair<T> = (&'static str, fn(T) -> T, fn(f64) -> f64);
+
+    const F32: [Pair<f32>; 3] =
+        [("exp", exp, f64::exp), ("ln", ln, f64::ln), ("tanh", tanh, f64::tanh)];
+    const F64: [Pair<f64>; 3] =
+        [("exp", exp, f64::exp), ("ln", ln, f64::ln), ("tanh", tanh, f64::tanh)];
+
+    #[test]
+    fn f32_results_are_within_one_ulp_over_all_exponents() {
+        for (name, ours, std) in F32 {
+            // Bit patterns of every exponent and sign; the step is prime.
+            for bits in (0..=u32::MAX).step_by(1021) {
+                let x = f32::from_bits(bits);
+                let error = ulps_f32(ours(x), std(f64::from(x)));
+                assert!(error <= 1.0, "{name}({x:e}) is {error} ulps off");
+            }
+        }
+    }
+
+    #[test]
+    fn f64_results_are_within_two_ulps_of_the_standard_library() {
+        for (name, ours, std) in F64 {
+            let grid = (-300_000..=300_000).map(|i| f64::from(i) * 0.002_511_3);
+            let near = (-200_000..=200_000).map(|i| f64::from(i) * 1.613e-5);
+            let all =
+                (0..1_000_000u64).map(|i| f64::from_bits(i.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+            for x in grid.chain(near).chain(all) {
+                let x = if name == "ln" { x.abs() } else { x };
+                let error = ulps_f64(ours(x), std(x));
+                // The standard library's tanh is itself up to 2 ulps off.
+                let bound = if name == "tanh" { 3 } else { 2 };
+                assert!(error <= bound, "{name}({x:e}) is {error} ulps off");
+            }
+        }
+    }
+
+    #[test]
+    fn a_result_that_is_two_ulps_off_is_noticed() {
+        let off = f32::from_bits(2.0f32.exp().to_bits() + 2);
+        assert!(ulps_f32(off, 2.0f64.exp()) > 1.0);
+        assert!(ulps_f32(f32::INFINITY, 3.0) > 1.0 && ulps_f32(1.0, f64::NAN) > 1.0);
+        assert!(ulps_f64(1.0 + 3.0 * f64::EPSILON, 1.0) > 2);
+    }
+
+    fn check_specials<T: Format>(tiny: T, subnormal_ln: f64) {
+        let (zero, one) = (T::ZERO, T::ONE);
+        let sign = |x: T| one.with_sign_of(x);
+        assert_eq!((exp(-T::INFINITY), exp(T::INFINITY)), (zero, T::INFINITY));
+        assert_eq!((exp(zero), exp(-zero)), (one, one));
+        assert_eq!((ln(zero), ln(-zero)), (-T::INFINITY, -T::INFINITY));
+        assert_eq!((ln(one), ln(T::INFINITY)), (zero, T::INFINITY));
+        assert!(ln(-one).is_nan() && ln(-T::INFINITY).is_nan() && ln(-tiny).is_nan());
+        assert_eq!((tanh(T::INFINITY), tanh(-T::INFINITY)), (one, -one));
+        assert_eq!((tanh(-zero), sign(tanh(-zero)), sign(tanh(zero))), (zero, -one, one));
+        assert_eq!((tanh(tiny), tanh(-tiny)), (tiny, -tiny));
+        assert!([exp(T::NAN), ln(T::NAN), tanh(T::NAN)].iter().all(|y| y.is_nan()));
+        assert!((ln(tiny).to_f64() - subnormal_ln).abs() < 1e-5);
+    }
+
+    #[test]
+    fn infinities_zeros_nans_and_subnormals_have_their_exact_results() {
+        check_specials(f32::from_bits(1), -149.0 * std::f64::consts::LN_2);
+        check_specials(f64::from_bits(1), -1074.0 * std::f64::consts::LN_2);
+        assert_eq!(exp(-103.0f32), f32::from_bits(1));
+        assert_eq!((exp(88.7f32).is_finite(), exp(88.73f32)), (true, f32::INFINITY));
+        assert_eq!((exp(-745.1f64), exp(-745.2f64)), (f64::from_bits(1), 0.0));
+        assert_eq!((exp(709.7f64).is_finite(), exp(709.8f64)), (true, f64::INFINITY));
+    }
+
+    #[test]
+    fn a_turn_has_the_cosine_and_sine_of_its_angle() {
+        for i in 0..=4096 {
+            let u = f64::from(i) / 4097.0;
+            let (cos, sin) = cos_sin_of_turn(u);
+            let angle = u * std::f64::consts::TAU;
+            assert!((cos - angle.cos()).abs() < 2e-15 && (sin - angle.sin()).abs() < 2e-15, "{u}");
+        }
+        assert_eq!(cos_sin_of_turn(0.25), (0.0, 1.0));
+        assert_eq!(cos_sin_of_turn(0.5), (-1.0, 0.0));
+    }
+}

@@ -159,3 +159,139 @@ fn philox([mut a, mut b, mut c, mut d]: [u32; 4], mut key: [u32; 2]) -> [u32; 4]
     }
     [a, b, c, d]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::distr::{Bernoulli, Distribution, Uniform};
+    use rand::{Rng, RngExt};
+
+    #[test]
+    fn philox_gives_the_published_answers() {
+        // Known answers of the authors' reference implementation, for 10 rounds.
+        let cases = [
+            ([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]),
+            ([u32::MAX; 4], [u32::MAX; 2], [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]),
+            (
+                [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
+                [0xa409_3822, 0x299f_31d0],
+                [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1],
+            ),
+        ];
+        for (counter, key, answer) in cases {
+            assert_eq!(philox(counter, key), answer);
+        }
+    }
+
+    #[test]
+    fn fnv_gives_the_published_answers() {
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn seed_site_step_and_index_each_change_the_numbers() {
+        let base = Stream::new(1, "layers.0.weight", 2);
+        let others = [
+            Stream::new(2, "layers.0.weight", 2),
+            Stream::new(1 << 40 | 1, "layers.0.weight", 2),
+            Stream::new(1, "layers.1.weight", 2),
+            Stream::new(1, "layers.0.weight", 3),
+            Stream::new(1, "layers.0.weight", 1 << 40 | 2),
+        ];
+        assert!(others.iter().all(|other| other.u64(5) != base.u64(5)));
+        assert_eq!(Stream::new(1, "layers.0.weight", 2).u64(5), base.u64(5));
+        let mut words: Vec<u64> = (0..1000).map(|i| base.u64(i)).collect();
+        words.push(base.u64(1 << 40));
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), 1001);
+    }
+
+    /// Bits of a release must not move: runs are repeated from their seed.
+    #[test]
+    fn the_bits_of_a_stream_are_fixed() {
+        let stream = Stream::new(42, "data/epoch", 3);
+        assert_eq!(stream.u32x4(1), [0x5234_a36c, 0xeb2f_aa9a, 0x6c88_e791, 0x3ae7_2e31]);
+        assert_eq!(stream.permutation(8), [3, 1, 5, 0, 4, 6, 2, 7]);
+        assert_eq!(stream.normal(5).to_bits(), 0x4000_7679_25c8_e73b);
+    }
+
+    #[test]
+    fn uniform_numbers_fill_the_unit_interval_evenly() {
+        let stream = Stream::new(7, "uniform", 0);
+        let (mut bins, n) = ([0u32; 16], 160_000);
+        for i in 0..n {
+            let u = stream.uniform(i);
+            assert!((0.0..1.0).contains(&u));
+            bins[(u * 16.0) as usize] += 1;
+        }
+        // 15 degrees of freedom: above 45 with a likelihood below 10⁻⁴.
+        let expected = n as f64 / 16.0;
+        let chi2: f64 = bins.iter().map(|&c| (f64::from(c) - expected).powi(2) / expected).sum();
+        assert!(chi2 < 45.0, "{chi2}");
+        assert_eq!((unit(0), unit(u64::MAX)), (0.0, 1.0 - f64::EPSILON / 2.0));
+    }
+
+    #[test]
+    fn normal_numbers_have_the_moments_of_their_distribution() {
+        let stream = Stream::new(7, "normal", 0);
+        let n = 200_000;
+        let x: Vec<f64> = (0..n).map(|i| stream.normal(i)).collect();
+        let moment = |k: i32| x.iter().map(|x| x.powi(k)).sum::<f64>() / n as f64;
+        // Four standard errors of each moment.
+        assert!(moment(1).abs() < 0.009 && (moment(2) - 1.0).abs() < 0.013);
+        assert!(moment(3).abs() < 0.035 && (moment(4) - 3.0).abs() < 0.09);
+        let within = x.iter().filter(|x| x.abs() < 1.0).count() as f64 / n as f64;
+        assert!((within - 0.682_689).abs() < 0.004);
+        let products = x.chunks_exact(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
+        assert!((products / (n / 2) as f64).abs() < 0.013);
+    }
+
+    #[test]
+    fn permutations_hold_every_number_once_and_differ_by_step() {
+        for n in [0, 1, 2, 3, 17, 1000] {
+            let mut order = Stream::new(3, "data/epoch", 1).permutation(n);
+            order.sort_unstable();
+            assert!(order.iter().copied().eq(0..n));
+        }
+        let orders = [1, 2].map(|step| Stream::new(3, "data/epoch", step).permutation(100));
+        assert_ne!(orders[0], orders[1]);
+        // Each of the six orders of three about equally often.
+        let mut counts = std::collections::BTreeMap::new();
+        for step in 0..6000 {
+            *counts.entry(Stream::new(3, "three", step).permutation(3)).or_insert(0) += 1;
+        }
+        assert!(
+            counts.len() == 6 && counts.values().all(|&c| (850..1150).contains(&c)),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn a_cursor_reads_the_words_of_its_stream_in_order() {
+        let stream = Stream::new(9, "cursor", 0);
+        let mut cursor = stream.cursor();
+        let words: Vec<u64> = (0..5).map(|_| cursor.next_u64()).collect();
+        assert_eq!(words, (0..5).map(|i| stream.u64(i)).collect::<Vec<_>>());
+        let (mut cursor, mut bytes) = (stream.cursor(), [0; 11]);
+        cursor.fill_bytes(&mut bytes);
+        let all: Vec<u8> = (0..2).flat_map(|i| stream.u64(i).to_le_bytes()).collect();
+        assert_eq!(bytes, all[..11]);
+        // The twelfth byte is dropped with its word.
+        assert_eq!(cursor.next_u32(), stream.u32x4(0)[3]);
+    }
+
+    #[test]
+    fn the_distributions_of_rand_run_on_a_cursor() {
+        let mut cursor = Stream::new(9, "rand", 0).cursor();
+        assert!((0..1000).all(|_| (-3..8).contains(&cursor.random_range(-3..8))));
+        let uniform = Uniform::new(2.0, 5.0).unwrap();
+        let mean = (0..10_000).map(|_| uniform.sample(&mut cursor)).sum::<f64>() / 10_000.0;
+        assert!((mean - 3.5).abs() < 0.04, "{mean}");
+        let coin = Bernoulli::new(0.3).unwrap();
+        let heads = (0..10_000).filter(|_| coin.sample(&mut cursor)).count();
+        assert!((2800..3200).contains(&heads), "{heads}");
+    }
+}

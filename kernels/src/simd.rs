@@ -45,3 +45,40 @@ fn with_avx512<R>(body: impl FnOnce() -> R) -> R {
 fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::Float;
+    use crate::reduce::lane_sum;
+
+    /// Products next to sums, so that a contraction would show; a sum, so that a reordering would.
+    #[inline(always)]
+    fn loops<T: Float>(x: &[T]) -> Vec<T> {
+        let mut y: Vec<T> = x.iter().map(|&x| x.exp() * x + x * x.tanh()).collect();
+        y.push(lane_sum(x));
+        y
+    }
+
+    fn check<T: Float>() {
+        for len in [0, 1, 15, 16, 17, 31, 64, 101] {
+            let x: Vec<T> = (0..len).map(|i| T::from_f64((1.7 * f64::from(i)).sin())).collect();
+            let baseline = loops(&x);
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                // SAFETY: the features were found in the line above.
+                assert_eq!(unsafe { with_avx2(|| loops(&x)) }, baseline, "AVX2, {len}");
+            }
+            if has_avx512() {
+                // SAFETY: the features were found in the line above.
+                assert_eq!(unsafe { with_avx512(|| loops(&x)) }, baseline, "AVX-512, {len}");
+            }
+            assert_eq!(simd(|| loops(&x)), baseline);
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_same_bits() {
+        check::<f32>();
+        check::<f64>();
+    }
+}

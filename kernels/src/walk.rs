@@ -110,3 +110,62 @@ impl<const N: usize> Walk<N> {
         offsets
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The offset of every element by the definition, in row-major order.
+    fn offsets(shape: &[usize], strides: &[usize]) -> Vec<usize> {
+        let numel = shape.iter().product();
+        let offset = |mut i: usize| {
+            let mut offset = 0;
+            for (&len, &stride) in shape.iter().zip(strides).rev() {
+                offset += i % len * stride;
+                i /= len;
+            }
+            offset
+        };
+        (0..numel).map(offset).collect()
+    }
+
+    #[test]
+    fn runs_reach_every_element_at_its_offsets_in_any_parts() {
+        let cases: [(&[usize], &[usize], &[usize]); 7] = [
+            (&[], &[], &[]),
+            (&[5], &[3], &[0]),
+            (&[3, 4], &[4, 1], &[0, 1]),
+            (&[3, 4], &[1, 3], &[1, 0]),
+            (&[2, 1, 3, 5], &[15, 7, 5, 1], &[0, 0, 5, 1]),
+            (&[2, 3, 4, 2], &[1, 2, 6, 24], &[24, 8, 2, 1]),
+            (&[3, 0, 2], &[2, 2, 1], &[0, 0, 0]),
+        ];
+        let data = vec![0u8; 100];
+        for (shape, xs, ys) in cases {
+            let views = [Strided::new(&data, 7, shape, xs), Strided::new(&data, 1, shape, ys)];
+            let (walk, numel) = (Walk::new(views), views[0].numel());
+            let last = walk.shape().len() - 1;
+            let [sx, sy] = walk.strides(last);
+            for cut in 0..=numel {
+                let mut found = [Vec::new(), Vec::new()];
+                for part in [0..cut, cut..numel] {
+                    walk.each_run(part, |[x, y], run| {
+                        found[0].extend(run.clone().enumerate().map(|(i, _)| x - 7 + i * sx));
+                        found[1].extend(run.enumerate().map(|(i, _)| y - 1 + i * sy));
+                    });
+                }
+                assert_eq!(found, [offsets(shape, xs), offsets(shape, ys)], "{shape:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn axes_merge_only_where_no_view_can_tell() {
+        let data = [0u8; 64];
+        let view = |strides| Strided::new(&data, 0, &[2, 3, 4], strides);
+        assert_eq!(Walk::new([view(&[12, 4, 1])]).shape(), [24]);
+        assert_eq!(Walk::new([view(&[12, 4, 1]), view(&[0, 0, 0])]).shape(), [24]);
+        assert_eq!(Walk::new([view(&[12, 4, 1]), view(&[0, 4, 1])]).shape(), [2, 12]);
+        assert_eq!(Walk::new([view(&[12, 4, 1]), view(&[3, 1, 0])]).shape(), [6, 4]);
+    }
+}

@@ -44,10 +44,10 @@ pub(crate) struct TrainOptions {
     #[arg(long, default_value_t = 64)]
     pub(crate) batch: usize,
     /// Learning rate of SGD.
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
     pub(crate) lr: f64,
     /// Momentum of SGD, 0 for none.
-    #[arg(long, default_value_t = 0.9)]
+    #[arg(long, default_value_t = 0.9, allow_negative_numbers = true)]
     pub(crate) momentum: f64,
     /// How gradients are summed: tree has the same bits for any number of ranks, ring the
     /// fewest messages in the fewest buffers.
@@ -60,7 +60,7 @@ pub(crate) struct TrainOptions {
     #[arg(long, value_name = "THREADS")]
     pub(crate) threads_per_rank: Option<usize>,
     /// Seconds that a rank waits for the others before it gives up and names them.
-    #[arg(long, default_value_t = 30.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 30.0, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(crate) deadline: f64,
     /// Write the trained parameters to this safetensors file, under PyTorch's names.
     #[arg(long, value_name = "FILE")]

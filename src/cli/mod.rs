@@ -31,11 +31,27 @@ impl From<ringgrad::Error> for Failure {
     }
 }
 
+/// A wrong flag or value in one line. Help is no failure: it is printed, and the process ends.
+fn refused(error: &clap::Error) -> Failure {
+    use clap::error::ErrorKind::{
+        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
+    };
+    match error.kind() {
+        DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+        _ => {
+            let text = error.to_string();
+            let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+            let line = lines.collect::<Vec<_>>().join(" ");
+            Failure::Input(line.trim_start_matches("error: ").to_owned())
+        }
+    }
+}
+
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
-    // clap prints its own message and exits with 2 on a wrong flag, 0 after --help.
-    let outcome = match args::Args::parse().command {
-        args::Command::Train(options) => train::train(&options),
+    let outcome = match args::Args::try_parse() {
+        Ok(args::Args { command: args::Command::Train(options) }) => train::train(&options),
+        Err(error) => Err(refused(&error)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,6 +11,9 @@ use crate::pool::Pooled;
 pub(crate) struct Storage {
     data: Data,
     device: Device,
+    /// Whether the buffer came from the device's pool. One that a user brought is freed: a pool
+    /// that kept those would grow with each of them.
+    pooled: bool,
 }
 
 /// The host's buffers, by element type.
@@ -54,13 +57,21 @@ impl Storage {
 
     /// A buffer from the device's pool, all of whose elements have been written.
     pub(crate) fn taken<T: Stored>(device: &Device, buffer: Vec<T>) -> Self {
-        Storage { data: T::wrap(buffer), device: device.clone() }
+        Storage { data: T::wrap(buffer), device: device.clone(), pooled: true }
     }
 
     /// The caller's buffer, not copied.
     pub(crate) fn adopt<T: Stored>(device: &Device, buffer: Vec<T>) -> Self {
         device.pool().adopt(&buffer);
-        Storage::taken(device, buffer)
+        Storage { data: T::wrap(buffer), device: device.clone(), pooled: false }
+    }
+
+    fn release<T: Stored>(&self, buffer: Vec<T>) {
+        if self.pooled {
+            self.device.pool().give_back(buffer);
+        } else {
+            self.device.pool().forget(&buffer);
+        }
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -91,14 +102,13 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        let pool = self.device.pool();
         match std::mem::replace(&mut self.data, Data::U8(Vec::new())) {
-            Data::F16(buffer) => pool.give_back(buffer),
-            Data::BF16(buffer) => pool.give_back(buffer),
-            Data::F32(buffer) => pool.give_back(buffer),
-            Data::F64(buffer) => pool.give_back(buffer),
-            Data::I64(buffer) => pool.give_back(buffer),
-            Data::U8(buffer) => pool.give_back(buffer),
+            Data::F16(buffer) => self.release(buffer),
+            Data::BF16(buffer) => self.release(buffer),
+            Data::F32(buffer) => self.release(buffer),
+            Data::F64(buffer) => self.release(buffer),
+            Data::I64(buffer) => self.release(buffer),
+            Data::U8(buffer) => self.release(buffer),
         }
     }
 }

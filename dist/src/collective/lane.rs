@@ -154,6 +154,8 @@ impl<T: Wire> Carry for Lane<T> {
         self.work_on(entry.seq, |mut tools, cargo| {
             if entry.header.is_ring() {
                 tools.set_out(site, entry, cargo);
+            } else if entry.header.is_small() {
+                tools.board.lay_out_copies(site.rank, slot_of(entry.seq), &cargo.parts);
             } else if entry.header.kind == Kind::Broadcast && entry.header.root != site.rank {
                 cargo.result = cargo.parts.pop().unwrap_or_default();
             } else {
@@ -164,6 +166,7 @@ impl<T: Wire> Carry for Lane<T> {
 
     fn fold(&mut self, site: Site<'_>, entry: &Entry) {
         self.work_on(entry.seq, |mut tools, cargo| match entry.header.kind {
+            _ if entry.header.is_small() => tools.fold_all(site, entry, cargo),
             Kind::Gradients | Kind::AllReduce => tools.fold_chunk(site, entry),
             Kind::ReduceScatter => tools.fold_result(site, entry, cargo),
             Kind::AllGather => tools.concatenate(site, entry, cargo),

@@ -244,7 +244,11 @@ impl Engine {
     pub(crate) fn late(&self, fabric: &Fabric, seq: u64) -> Error {
         let deadline = fabric.settings.deadline;
         let Some(entry) = self.blocking(seq) else {
-            return Error::Late { ranks: Vec::new(), collective: "collective".to_owned(), deadline };
+            return Error::Late {
+                ranks: Vec::new(),
+                collective: "collective".to_owned(),
+                deadline,
+            };
         };
         let lacking: Vec<usize> =
             self.others(fabric).filter(|&rank| entry.lacks(fabric, rank)).collect();
@@ -287,7 +291,8 @@ impl Entry {
 
     /// Whether something is left to do for `rank` when all have folded.
     fn finishes(&self, rank: usize) -> bool {
-        self.header.reduces() || self.header.kind == Kind::Broadcast && self.header.root == rank
+        let is_root = self.header.kind == Kind::Broadcast && self.header.root == rank;
+        is_root || self.header.reduces() && !self.header.is_small()
     }
 
     /// Whether this collective still needs something of `rank`.

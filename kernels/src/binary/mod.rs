@@ -167,3 +167,119 @@ pub fn binary_vjp<T: Float>(
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Row-major elements of a view, by the definition of its strides.
+    fn elements(view: Strided<'_, f32>) -> Vec<f32> {
+        let element = |mut i: usize| {
+            let mut at = view.offset();
+            for (&len, &stride) in view.shape().iter().zip(view.strides()).rev() {
+                at += i % len * stride;
+                i /= len;
+            }
+            view.data()[at]
+        };
+        (0..view.numel()).map(element).collect()
+    }
+
+    fn check(shape: &[usize], [xs, ys, zs]: [&[usize]; 3]) {
+        let data =
+            |phase: f32| (0..300).map(|i| (0.7 * i as f32 + phase).sin()).collect::<Vec<_>>();
+        let (x, y, dz) = (data(0.3), data(1.1), data(2.3));
+        let views = [(&x, 3, xs), (&y, 0, ys), (&dz, 5, zs)]
+            .map(|(d, at, s)| Strided::new(d, at, shape, s));
+        let [x, y, dz] = views.map(elements);
+        let threads = Threads::serial();
+        for op in BinaryOp::ALL {
+            let mut out = vec![f32::NAN; x.len()];
+            binary(&threads, op, views[0], views[1], &mut out);
+            let want: Vec<f32> = x.iter().zip(&y).map(|(&x, &y)| op.value(x, y)).collect();
+            assert_eq!(out, want, "{} {shape:?} {xs:?} {ys:?}", op.name());
+            for side in [Side::Left, Side::Right] {
+                binary_vjp(&threads, op, side, views, &mut out);
+                let want = (0..x.len()).map(|i| dz[i] * op.slope(side, x[i], y[i]));
+                assert_eq!(out, want.collect::<Vec<_>>(), "{} {shape:?} {side:?}", op.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_layout_gives_the_pairs_in_row_major_order() {
+        check(&[], [&[], &[], &[]]);
+        check(&[0, 3], [&[3, 1], &[0, 1], &[3, 1]]);
+        for n in [1, 15, 16, 17, 37] {
+            check(&[n], [&[1], &[1], &[1]]);
+            check(&[n], [&[1], &[0], &[1]]);
+            check(&[n], [&[0], &[1], &[1]]);
+            check(&[n], [&[0], &[3], &[2]]);
+        }
+        check(&[5, 7], [&[7, 1], &[0, 1], &[7, 1]]);
+        check(&[5, 7], [&[1, 5], &[1, 0], &[7, 1]]);
+        check(&[5, 7], [&[1, 0], &[0, 1], &[0, 0]]);
+        check(&[3, 2, 4], [&[8, 4, 1], &[0, 12, 3], &[1, 3, 6]]);
+    }
+
+    fn bits(op: BinaryOp, x: f32, y: f32) -> u32 {
+        op.value(x, y).to_bits()
+    }
+
+    #[test]
+    fn max_and_min_order_zeros_and_keep_nans() {
+        let (minus, plus) = ((-0.0f32).to_bits(), 0.0f32.to_bits());
+        for (x, y) in [(-0.0, 0.0), (0.0, -0.0)] {
+            assert_eq!(bits(BinaryOp::Max, x, y), plus);
+            assert_eq!(bits(BinaryOp::Min, x, y), minus);
+        }
+        assert_eq!((bits(BinaryOp::Max, -0.0, -0.0), bits(BinaryOp::Min, 0.0, 0.0)), (minus, plus));
+        for op in [BinaryOp::Max, BinaryOp::Min] {
+            for (x, y) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::INFINITY)] {
+                assert!(op.value(x, y).is_nan());
+                assert_eq!(op.slope(Side::Left, x, y), 1.0);
+                assert_eq!(op.slope(Side::Right, x, y), 1.0);
+            }
+            assert_eq!(op.value(f32::INFINITY, f32::INFINITY), f32::INFINITY);
+            assert_eq!(op.value(f32::MAX, f32::MAX), f32::MAX);
+        }
+        assert_eq!(BinaryOp::Max.value(f32::NEG_INFINITY, -3.0), -3.0);
+    }
+
+    #[test]
+    fn slopes_are_the_central_differences_and_ties_are_shared() {
+        for op in BinaryOp::ALL {
+            for (x, y) in [(0.7, -1.3), (-2.1, -0.4), (1.9, 0.6)] {
+                let (h, f) = (1e-6, |x: f64, y: f64| op.value(x, y));
+                let left = (f(x + h, y) - f(x - h, y)) / (2.0 * h);
+                let right = (f(x, y + h) - f(x, y - h)) / (2.0 * h);
+                assert!((op.slope(Side::Left, x, y) - left).abs() < 1e-8, "{}", op.name());
+                assert!((op.slope(Side::Right, x, y) - right).abs() < 1e-8, "{}", op.name());
+            }
+        }
+        for op in [BinaryOp::Max, BinaryOp::Min] {
+            assert_eq!(
+                (op.slope(Side::Left, 2.0, 2.0), op.slope(Side::Right, 2.0, 2.0)),
+                (0.5, 0.5)
+            );
+        }
+    }
+
+    #[test]
+    fn threads_do_not_change_a_bit() {
+        let (rows, columns) = (2, MIN_PART + 1);
+        let x: Vec<f32> = (0..rows * columns).map(|i| (0.37 * i as f32).sin()).collect();
+        let (shape, strides) = ([rows, columns], [[columns, 1], [0, 1]]);
+        let [wide, repeated] = [0, 1].map(|i| Strided::new(&x, 0, &shape, &strides[i]));
+        let mut results = [1, 2, 3].map(|count| {
+            let mut out = vec![0.0; x.len()];
+            let threads = Threads::new(count).unwrap();
+            binary(&threads, BinaryOp::Sub, wide, repeated, &mut out);
+            out
+        });
+        assert_eq!(results[0], results[1]);
+        assert_eq!(results[0], results[2]);
+        results[2][columns] += 1.0;
+        assert_ne!(results[0], results[2]);
+    }
+}

@@ -78,3 +78,79 @@ pub fn cross_entropy_vjp<T: Float>(
     assert_eq!(dlogits.len(), probs.len(), "one derivative a logit");
     cpu::backward(probs, classes, targets, dy, dlogits);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logits(rows: usize, classes: usize) -> Vec<f32> {
+        (0..rows * classes).map(|i| 6.0 * (1.3 * i as f32 + 0.4).sin()).collect()
+    }
+
+    fn targets(rows: usize, classes: usize) -> Vec<i64> {
+        (0..rows).map(|i| (i * 7 % classes) as i64).collect()
+    }
+
+    fn forward(threads: &Threads, x: &[f32], classes: usize, t: &[i64]) -> [Vec<f32>; 2] {
+        let (mut losses, mut probs) = (vec![-1.0; t.len()], vec![-1.0; x.len()]);
+        cross_entropy(threads, x, classes, t, &mut losses, &mut probs);
+        [losses, probs]
+    }
+
+    #[test]
+    fn losses_and_derivatives_agree_with_the_formula_in_f64() {
+        for (rows, classes) in [(0, 3), (1, 1), (64, 10), (5, 17), (300, 3), (3, 2500)] {
+            let (x, t) = (logits(rows, classes), targets(rows, classes));
+            let [losses, probs] = forward(&Threads::serial(), &x, classes, &t);
+            let mut dx = vec![f32::NAN; x.len()];
+            cross_entropy_vjp(&probs, classes, &t, 0.75, &mut dx);
+            for i in 0..rows {
+                let row = x[i * classes..(i + 1) * classes].iter().map(|&x| f64::from(x));
+                let sum: f64 = row.clone().map(f64::exp).sum();
+                let target = t[i] as usize;
+                let loss = sum.ln() - f64::from(x[i * classes + target]);
+                assert!((f64::from(losses[i]) - loss).abs() < 2e-6, "{rows} {classes}");
+                for (j, x) in row.enumerate() {
+                    let p = x.exp() / sum;
+                    let want = (p - f64::from(u8::from(j == target))) * 0.75;
+                    let at = i * classes + j;
+                    assert!((f64::from(probs[at]) - p).abs() < 3e-7, "{rows} {classes}");
+                    assert!((f64::from(dx[at]) - want).abs() < 3e-7, "{rows} {classes}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_has_the_same_bits_in_every_batch_and_on_every_thread() {
+        let (rows, classes) = (2 * MIN_PART / 10 + 7, 10);
+        let (x, t) = (logits(rows, classes), targets(rows, classes));
+        let [losses, probs] = forward(&Threads::serial(), &x, classes, &t);
+        assert_eq!(forward(&Threads::new(3).unwrap(), &x, classes, &t), [losses.clone(), probs]);
+        for i in (0..rows).step_by(211) {
+            let row = &x[i * classes..(i + 1) * classes];
+            let [alone, _] = forward(&Threads::serial(), row, classes, &t[i..=i]);
+            assert_eq!(alone[0].to_bits(), losses[i].to_bits());
+        }
+    }
+
+    #[test]
+    fn extreme_logits_stay_finite_and_broken_rows_stay_among_themselves() {
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        let x = [1e4, 0.0, -1e4, nan, 0.0, 1.0, inf, 0.0, 1.0, 0.0, -inf, 0.0];
+        let [losses, probs] = forward(&Threads::serial(), &x, 3, &[1, 1, 2, 1]);
+        assert_eq!((losses[0], losses[3]), (1e4, inf));
+        assert_eq!(probs[..3], [1.0, 0.0, 0.0]);
+        assert_eq!(probs[9..], [0.5, 0.0, 0.5]);
+        assert!(losses[1].is_nan() && losses[2].is_nan());
+        assert!(probs[3..9].iter().all(|p| p.is_nan()));
+        let [losses, _] = forward(&Threads::serial(), &[-inf, -inf], 2, &[0]);
+        assert!(losses[0].is_nan());
+    }
+
+    #[test]
+    #[should_panic(expected = "a target lies within the classes")]
+    fn a_target_in_the_next_row_is_refused() {
+        cross_entropy_vjp(&[0.5f32; 4], 2, &[2, 0], 1.0, &mut [0.0; 4]);
+    }
+}

@@ -173,3 +173,97 @@ pub fn unary_vjp<T: Float>(
         cpu::products(op, [&x[part.clone()], &y[part.clone()], &dy[part]], run);
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(op: UnaryOp) -> Vec<f64> {
+        let positive = matches!(op, UnaryOp::Ln | UnaryOp::Sqrt);
+        let x = (0..101).map(|i| 2.9 * (1.3 * f64::from(i) + 0.2).sin());
+        x.map(|x| if positive { x.abs() + 0.1 } else { x }).collect()
+    }
+
+    fn reference(op: UnaryOp, x: f64) -> f64 {
+        match op {
+            UnaryOp::Neg => -x,
+            UnaryOp::Abs => x.abs(),
+            UnaryOp::Exp => x.exp(),
+            UnaryOp::Ln => x.ln(),
+            UnaryOp::Sqrt => x.sqrt(),
+            UnaryOp::Recip => x.recip(),
+            UnaryOp::Square => x.powi(2),
+            UnaryOp::Relu => x.max(0.0),
+            UnaryOp::Tanh => x.tanh(),
+            UnaryOp::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+        }
+    }
+
+    #[test]
+    fn values_follow_the_formulas_and_slopes_the_central_differences() {
+        let serial = Threads::serial();
+        for op in UnaryOp::ALL {
+            let x = points(op);
+            let dy: Vec<f64> = x.iter().map(|x| 1.5 + x.cos()).collect();
+            let (mut y, mut dx) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+            unary(&serial, op, &x, &mut y);
+            unary_vjp(&serial, op, &x, &y, &dy, &mut dx);
+            for i in 0..x.len() {
+                let want = reference(op, x[i]);
+                assert!(
+                    (y[i] - want).abs() <= 1e-14 * want.abs().max(1.0),
+                    "{} {}",
+                    op.name(),
+                    x[i]
+                );
+                let h = 1e-6 * x[i].abs();
+                let slope = (reference(op, x[i] + h) - reference(op, x[i] - h)) / (2.0 * h);
+                let error = (dx[i] - dy[i] * slope).abs();
+                assert!(error <= 1e-6 * (1.0 + slope.abs()), "{} {} {error}", op.name(), x[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_conventions_at_kinks_and_specials_hold() {
+        let value = |op: UnaryOp, x: f32| op.value(x);
+        let slope = |op: UnaryOp, x: f32| op.slope(x, op.value(x));
+        for op in UnaryOp::ALL {
+            assert!(value(op, f32::NAN).is_nan(), "{}", op.name());
+        }
+        assert_eq!(value(UnaryOp::Relu, -0.0).to_bits(), 0);
+        assert_eq!(slope(UnaryOp::Relu, 0.0), 0.0);
+        assert_eq!(slope(UnaryOp::Relu, f32::NAN), 1.0);
+        assert_eq!(slope(UnaryOp::Relu, f32::from_bits(1)), 1.0);
+        assert_eq!((slope(UnaryOp::Abs, 0.0), slope(UnaryOp::Abs, -0.0)), (0.0, 0.0));
+        assert_eq!((slope(UnaryOp::Abs, -2.0), slope(UnaryOp::Abs, 2.0)), (-1.0, 1.0));
+        assert_eq!(value(UnaryOp::Sigmoid, -100.0), 3.783_505_9e-44);
+        assert_eq!(value(UnaryOp::Sigmoid, 200.0), 1.0);
+        assert_eq!(value(UnaryOp::Sigmoid, -200.0), 0.0);
+    }
+
+    #[test]
+    fn neither_threads_nor_neighbours_change_a_bit() {
+        let len = 2 * MIN_PART + 3;
+        let x: Vec<f32> = (0..len).map(|i| (0.37 * i as f32).sin() + 1.1).collect();
+        let threads = Threads::new(3).unwrap();
+        for op in UnaryOp::ALL {
+            let (mut y, mut dx) = (vec![0.0; len], vec![0.0; len]);
+            unary(&threads, op, &x, &mut y);
+            unary_vjp(&threads, op, &x, &y, &x, &mut dx);
+            // Numbers computed alone, as no vectorised loop would.
+            for i in (0..len).step_by(997).chain(len - 20..len) {
+                assert_eq!(y[i].to_bits(), op.value(x[i]).to_bits(), "{}", op.name());
+                assert_eq!(dx[i].to_bits(), (x[i] * op.slope(x[i], y[i])).to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_numbers_are_distinct() {
+        for (i, op) in UnaryOp::ALL.into_iter().enumerate() {
+            assert_eq!(op as usize, i);
+            assert!(UnaryOp::ALL[..i].iter().all(|other| other.name() != op.name()));
+        }
+    }
+}

@@ -70,3 +70,126 @@ pub fn update<T: Float>(
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Sgd =
+        Sgd { lr: 0.5, momentum: 0.0, dampening: 0.0, nesterov: false, weight_decay: 0.0 };
+
+    /// Parameter and buffer after each of two steps with gradient sums 6 and −2 over 2 samples,
+    /// from p = 4. All numbers are exact in binary.
+    fn two_steps(sgd: Sgd) -> Vec<(f64, f64)> {
+        let rule = UpdateRule::Sgd(sgd);
+        rule.validate().unwrap();
+        let buffers = rule.state_buffers();
+        // A first step that read the state would show this NaN.
+        let (mut p, mut b) = (4.0, f64::NAN);
+        let mut steps = Vec::new();
+        for (step, grad) in [(0, 6.0), (1, -2.0)] {
+            let (mut next_p, mut next_b) = ([0.0], [0.0]);
+            let state: &[&[f64]] = &[&[b]];
+            let u = Update {
+                rule: &rule,
+                step,
+                count: 2.0,
+                param: &[p],
+                grad_sum: &[grad],
+                state: &state[..buffers],
+            };
+            let mut out = [&mut next_b[..]];
+            update(&Threads::serial(), &u, &mut next_p, &mut out[..buffers]);
+            (p, b) = (next_p[0], next_b[0]);
+            steps.push((p, b));
+        }
+        steps
+    }
+
+    #[test]
+    fn sgd_takes_the_steps_worked_out_by_hand() {
+        // g is 3, then −1.
+        assert_eq!(two_steps(PLAIN), [(2.5, 0.0), (3.0, 0.0)]);
+        // d = 3 + ¼·4 = 4, then −1 + ¼·2.
+        assert_eq!(two_steps(Sgd { weight_decay: 0.25, ..PLAIN }), [(2.0, 0.0), (2.25, 0.0)]);
+        let momentum = Sgd { momentum: 0.5, ..PLAIN };
+        // b = 3, then ½·3 − 1.
+        assert_eq!(two_steps(momentum), [(2.5, 3.0), (2.25, 0.5)]);
+        // b = 3 undamped, then ½·3 − ¾·1.
+        assert_eq!(two_steps(Sgd { dampening: 0.25, ..momentum }), [(2.5, 3.0), (2.125, 0.75)]);
+        // d = 3 + ½·3, then −1 + ½·½.
+        assert_eq!(two_steps(Sgd { nesterov: true, ..momentum }), [(1.75, 3.0), (2.125, 0.5)]);
+        // g' = 4, then −1 + ¼·1 = −¾; b = 4, then 2 − ¾; d = 6, then −¾ + ½·1¼.
+        let all = Sgd { nesterov: true, weight_decay: 0.25, ..momentum };
+        assert_eq!(two_steps(all), [(1.0, 4.0), (1.0625, 1.25)]);
+    }
+
+    #[test]
+    fn a_gradient_is_divided_by_the_count_not_multiplied_by_its_inverse() {
+        let rule = UpdateRule::Sgd(Sgd { lr: 1.0, ..PLAIN });
+        let grad = [5.0f32];
+        assert_ne!((grad[0] / 49.0).to_bits(), (grad[0] * (1.0 / 49.0)).to_bits());
+        let u = Update {
+            rule: &rule,
+            step: 0,
+            count: 49.0,
+            param: &[0.0],
+            grad_sum: &grad,
+            state: &[],
+        };
+        let mut out = [0.0];
+        update(&Threads::serial(), &u, &mut out, &mut []);
+        assert_eq!(out[0].to_bits(), (-(grad[0] / 49.0)).to_bits());
+    }
+
+    #[test]
+    fn neither_threads_nor_ranges_change_a_bit() {
+        let len = 2 * MIN_PART + 5;
+        let wave = |k: f32| (0..len).map(|i| (k * i as f32).sin()).collect::<Vec<f32>>();
+        let (param, grad_sum, buffer) = (wave(0.3), wave(0.7), wave(1.1));
+        for (momentum, nesterov, step) in [(0.0, false, 3), (0.9, false, 3), (0.9, true, 0)] {
+            let (lr, weight_decay) = (0.1, 0.01);
+            let rule = UpdateRule::Sgd(Sgd { lr, momentum, nesterov, weight_decay, ..PLAIN });
+            let buffers = rule.state_buffers();
+            let run = |threads: &Threads, cuts: &[usize]| {
+                let (mut p, mut b) = (vec![0.0; len], vec![0.0; len]);
+                for range in cuts.windows(2).map(|cut| cut[0]..cut[1]) {
+                    let state = [&buffer[range.clone()]];
+                    let u = Update {
+                        rule: &rule,
+                        step,
+                        count: 7.0,
+                        param: &param[range.clone()],
+                        grad_sum: &grad_sum[range.clone()],
+                        state: &state[..buffers],
+                    };
+                    let mut out = [&mut b[range.clone()]];
+                    update(threads, &u, &mut p[range], &mut out[..buffers]);
+                }
+                (p, b)
+            };
+            let whole = run(&Threads::serial(), &[0, len]);
+            assert!(run(&Threads::new(3).unwrap(), &[0, len]) == whole);
+            assert!(run(&Threads::serial(), &[0, 1, 1, 18, 1000, len]) == whole);
+            assert!(run(&Threads::serial(), &[0, len - 1]) != whole);
+        }
+    }
+
+    #[test]
+    fn impossible_settings_are_refused_by_name() {
+        let refused = |sgd| UpdateRule::Sgd(sgd).validate().unwrap_err().to_string();
+        assert!(
+            refused(Sgd { lr: -0.1, ..PLAIN }).starts_with("sgd: lr is -0.1; it must be finite")
+        );
+        assert!(refused(Sgd { lr: f64::NAN, ..PLAIN }).contains("lr is NaN"));
+        assert!(
+            refused(Sgd { momentum: 1.0, ..PLAIN }).contains("momentum is 1; it must be in [0, 1)")
+        );
+        assert!(refused(Sgd { dampening: f64::INFINITY, ..PLAIN }).contains("dampening"));
+        assert!(refused(Sgd { weight_decay: -1.0, ..PLAIN }).contains("weight_decay"));
+        assert!(refused(Sgd { nesterov: true, ..PLAIN }).contains("nesterov with momentum 0"));
+        let damped = Sgd { nesterov: true, momentum: 0.9, dampening: 0.1, ..PLAIN };
+        assert!(refused(damped).contains("dampening 0.1"));
+        assert_eq!(UpdateRule::Sgd(PLAIN).validate(), Ok(()));
+    }
+}
