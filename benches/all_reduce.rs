@@ -71,11 +71,9 @@ fn all_reduces(criterion: &mut Criterion) {
             samples.sort_by(f64::total_cmp);
             let floor = floor_seconds(2 * ranks * bytes, bytes) * 1e6;
             let (min, median) = (samples[0], samples[samples.len() / 2]);
-            println!(
-                "{name}: min {min:.2} us, median {median:.2} us; moving 2·N·S bytes {floor:.2} us, \
-                 ratio {:.2}\n",
-                min / floor
-            );
+            let ratio = min / floor;
+            println!("{name}: min {min:.2} us, median {median:.2} us");
+            println!("    moving 2·N·S bytes {floor:.2} us, ratio {ratio:.2}\n");
         }
     }
 }

@@ -34,7 +34,8 @@ fn main() -> Result<()> {
     println!("loss {first:.3} at the start, {last:.3} after {} steps", losses.len());
     assert!(last < first / 10.0);
 
-    let test = digits.test.batches(digits.test.len()).in_order().into_iter().next().expect("a test set");
+    let mut whole = digits.test.batches(digits.test.len()).in_order().into_iter();
+    let test = whole.next().expect("a split leaves samples to test with");
     let batch = Batch::gather(&test, 0..test.len(), &device)?;
     let logits = model.forward(&Context::eval(), &batch.x)?;
     let found = logits.value().argmax()?.to_vec::<i64>()?;

@@ -6,7 +6,7 @@
 
 use tensor::{Device, Tensor};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::var::Var;
 
 /// Where an analytic gradient and the central difference disagree.
@@ -43,7 +43,7 @@ pub fn gradcheck(
     let gradients =
         analytic_at.iter().map(|leaf| gradients.get(leaf)).collect::<Result<Vec<_>>>()?;
     let value = |moved: &[(Vec<f64>, Vec<usize>)]| -> Result<f64> {
-        Ok(f(&leaves(moved)?)?.value().item::<f64>().map_err(Error::Tensor)?)
+        Ok(f(&leaves(moved)?)?.value().item::<f64>()?)
     };
     let mut mismatches = Vec::new();
     for (input, gradient) in gradients.iter().enumerate() {

@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(slope(UnaryOp::Relu, f32::from_bits(1)), 1.0);
         assert_eq!((slope(UnaryOp::Abs, 0.0), slope(UnaryOp::Abs, -0.0)), (0.0, 0.0));
         assert_eq!((slope(UnaryOp::Abs, -2.0), slope(UnaryOp::Abs, 2.0)), (-1.0, 1.0));
-        assert_eq!(value(UnaryOp::Sigmoid, -100.0), 3.783_505_9e-44);
+        assert_eq!(value(UnaryOp::Sigmoid, -100.0), 3.8e-44);
         assert_eq!(value(UnaryOp::Sigmoid, 200.0), 1.0);
         assert_eq!(value(UnaryOp::Sigmoid, -200.0), 0.0);
     }
