@@ -17,9 +17,9 @@ fn main() -> Result<()> {
     assert_eq!(names, ["layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"]);
     assert_eq!(nn::numel(&model), 64 * 48 + 48 + 48 * 10 + 10);
 
-    let mut optimizer = Optimizer::new(&mut model, sgd(0.1).momentum(0.9))?;
+    let mut optimizer = Optimizer::new(&mut model, sgd(0.2).momentum(0.9))?;
     let mut losses = Vec::new();
-    for step in digits.train.batches(64).epochs(15) {
+    for step in digits.train.batches(64).epochs(25) {
         let batch = Batch::gather(&step, 0..step.len(), &device)?;
         let cx = Context::train(step.index, step.first_position());
         // A loss is a sum and a count. Backward differentiates the sum; the step divides, once.

@@ -48,3 +48,8 @@ pub use kernels;
 pub use nn::{self, Module};
 pub use tensor::{self, Device, Tensor};
 pub use trainer::{Evaluation, RankTrainer, StepReport, TimeShare, Trainer};
+
+/// The program in the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

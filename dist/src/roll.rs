@@ -146,6 +146,7 @@ impl Roll {
     /// What `rank` said of collective `seq`, to which it has brought its part.
     fn describe(&self, rank: usize, seq: u64) -> String {
         let header = lock(&self.headers[rank][slot_of(seq)]);
+        let header = &*header;
         format!("{header} as collective {seq}")
     }
 

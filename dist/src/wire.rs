@@ -71,7 +71,7 @@ pub(crate) fn combine_into<T: Wire>(op: ReduceOp, received: &mut [T], own: &[T])
 ///
 /// Gradients have any float type in their signatures, which no trait of this crate can be
 /// required of; so the type picks its lane here.
-pub(crate) fn pick<'a, L: Any>(candidates: [&'a mut dyn Any; 3]) -> Option<&'a mut L> {
+pub(crate) fn pick<L: Any>(candidates: [&mut dyn Any; 3]) -> Option<&mut L> {
     candidates.into_iter().find_map(|candidate| candidate.downcast_mut())
 }
 

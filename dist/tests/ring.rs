@@ -106,9 +106,8 @@ fn gradients_of_several_buckets_in_flight_have_the_bits_of_the_blocking_ring() {
         Ok(totals)
     });
     for bucket in 0..buckets {
-        let own: Vec<_> = (0..ranks)
-            .map(|rank| noise(300 + bucket, (rank * 1000 + bucket) as u64))
-            .collect();
+        let own: Vec<_> =
+            (0..ranks).map(|rank| noise(300 + bucket, (rank * 1000 + bucket) as u64)).collect();
         let wanted = bits(&ring_order_sum(&slices(&own), 256));
         for result in &results {
             assert_eq!(bits(&result[bucket]), wanted, "bucket {bucket}");

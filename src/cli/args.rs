@@ -44,7 +44,7 @@ pub(crate) struct TrainOptions {
     #[arg(long, default_value_t = 64)]
     pub(crate) batch: usize,
     /// Learning rate of SGD.
-    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.2, allow_negative_numbers = true)]
     pub(crate) lr: f64,
     /// Momentum of SGD, 0 for none.
     #[arg(long, default_value_t = 0.9, allow_negative_numbers = true)]
