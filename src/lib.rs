@@ -12,14 +12,14 @@
 //! backward is still running, and all ranks take the same step at one barrier.
 //!
 //! ```
-//! use ringgrad::{RankTrainer, Result, World, nn, nn::data, nn::optim};
+//! use ringgrad::{Module, RankTrainer, Result, World, nn, nn::data, nn::optim};
 //!
 //! fn main() -> Result<()> {
 //!     let digits = data::digits()?.split(0.8, 7)?;
-//!     let reports = World::threads(4).shards(8).run(move |rank| {
+//!     let reports = World::threads(4).shards(8).run(move |rank| -> Result<_> {
 //!         let model = nn::mlp(&nn::Init::new(rank.device(), 1), &[64, 48, 10])?;
 //!         let mut trainer = rank.trainer(model, optim::sgd(0.1).momentum(0.9))?;
-//!         for step in digits.train.batches(64).epochs(20) {
+//!         for step in digits.train.batches(64).epochs(8) {
 //!             trainer.step(&step, |model, cx, batch| {
 //!                 nn::cross_entropy(&model.forward(cx, &batch.x)?, &batch.y)
 //!             })?;
@@ -27,7 +27,7 @@
 //!         trainer.evaluate(&digits.test, 64)
 //!     })?;
 //!     println!("{}", reports[0]);
-//!     assert!(reports[0].accuracy > 0.95);
+//!     assert!(reports[0].accuracy > 0.9);
 //!     Ok(())
 //! }
 //! ```

@@ -18,6 +18,24 @@ pub struct Mlp {
 /// last size. Its parameters are `layers.I.weight` and `layers.I.bias`, I counting the linear
 /// layers.
 ///
+/// ```
+/// use autograd::Var;
+/// use ringgrad_nn::{Context, Init, Module, cross_entropy, mlp};
+/// use tensor::{DType, Device, Tensor};
+/// # fn main() -> Result<(), ringgrad_nn::Error> {
+/// let device = Device::cpu();
+/// let model = mlp(&Init::new(&device, 1), &[8, 5, 3])?;
+/// let x = Var::constant(Tensor::zeros(&device, DType::F32, &[2, 8])?);
+/// let logits = model.forward(&Context::eval(), &x)?;
+/// assert_eq!(logits.value().shape()[..], [2, 3]);
+///
+/// let classes = Tensor::from_vec(&device, vec![2i64, 0], &[2])?;
+/// let loss = cross_entropy(&logits, &classes)?;
+/// assert_eq!(loss.count(), 2.0);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// Fewer than two sizes, or a size of 0.
 pub fn mlp(init: &Init, sizes: &[usize]) -> Result<Mlp> {
