@@ -7,10 +7,10 @@ use autograd::{Gradient, LeafArena, LeafId, Sink};
 use kernels::update::UpdateRule;
 use tensor::{DType, Differentiable};
 
+use crate::error::Error;
 use crate::grad_sync::GradSync;
 use crate::lockstep::lockstep;
 use crate::rank::{Rank, Wire};
-use crate::error::Error;
 use crate::replica_error::ReplicaResult;
 
 /// How a replica synchronises.
