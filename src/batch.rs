@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use autograd::Var;
 use nn::data::Step;
-use tensor::{Device, Shape, Tensor};
+use tensor::{DType, Device, Shape, Tensor};
 
 use crate::error::Result;
 
 /// Samples and their classes.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Features, f32 or as the model's parameters: `[samples, ..sample shape]`.
+    /// Features: `[samples, ..sample shape]`, f32 as gathered, in a trainer of the type of the
+    /// model's parameters.
     pub x: Var,
     /// Classes, i64: `[samples]`.
     pub y: Tensor,
@@ -36,5 +37,15 @@ impl Batch {
         let x = Tensor::filled::<f32>(device, shape, |x| step.gather(positions.clone(), x, &mut y));
         let len = y.len();
         Ok(Batch { x: Var::constant(x), y: Tensor::from_vec(device, y, &[len])? })
+    }
+    /// The same with features of type `dtype`.
+    ///
+    /// # Errors
+    /// As [`Tensor::cast`].
+    pub fn cast(self, dtype: DType) -> Result<Self> {
+        if self.x.value().dtype() == dtype {
+            return Ok(self);
+        }
+        Ok(Batch { x: Var::constant(self.x.value().cast(dtype)?), y: self.y })
     }
 }

@@ -18,6 +18,15 @@ pub enum Error {
     /// A rank or a collective.
     #[error(transparent)]
     Dist(#[from] dist::Error),
+    /// A step of a trainer whose earlier step failed.
+    #[error(
+        "step: an earlier step of this trainer failed ({cause}); its gradients may have reached \
+         other ranks, so it cannot go on: return that error from the rank's closure"
+    )]
+    Stopped {
+        /// The message of the first failure.
+        cause: String,
+    },
     /// A step of a replica.
     #[error(transparent)]
     Replica(dist::ReplicaError),

@@ -1,6 +1,7 @@
 //! Where a model of `nn` meets a rank of `dist`: the training loop's inside.
 
 use std::fmt;
+use std::ops::Range;
 use std::time::Instant;
 
 use autograd::Var;
@@ -19,6 +20,8 @@ pub struct Trainer<'r, M> {
     model: M,
     replica: Replica,
     started: Instant,
+    /// Why an earlier step failed, if one did.
+    failed: Option<String>,
 }
 
 /// Makes a [`Trainer`] of a rank.
@@ -93,7 +96,7 @@ impl<'r, M: Module> Trainer<'r, M> {
         let replica = Replica::new(rank, arena, rule, settings)?;
         nn::bind(&mut model, replica.arena())?;
         rank.reset_times();
-        Ok(Trainer { rank, model, replica, started: Instant::now() })
+        Ok(Trainer { rank, model, replica, started: Instant::now(), failed: None })
     }
 
     /// One step: `loss` of each shard that this rank hosts, backward with the gradients on their
@@ -102,8 +105,28 @@ impl<'r, M: Module> Trainer<'r, M> {
     ///
     /// # Errors
     /// What `loss` returns, a parameter without gradient (named), a global count of 0, or a rank
-    /// that failed (named). After an error the parameters are those of the last committed step.
+    /// that failed (named). After an error the parameters are those of the last committed step,
+    /// and the trainer takes no further one: gradients of the failed step may have reached other
+    /// ranks already.
     pub fn step<E>(
+        &mut self,
+        step: &Step,
+        loss: impl Fn(&M, &Context, &Batch) -> Result<Loss, E>,
+    ) -> Result<StepReport>
+    where
+        crate::Error: From<E>,
+    {
+        if let Some(cause) = &self.failed {
+            return Err(crate::Error::Stopped { cause: cause.clone() });
+        }
+        let result = self.try_step(step, loss);
+        if let Err(error) = &result {
+            self.failed = Some(error.to_string());
+        }
+        result
+    }
+
+    fn try_step<E>(
         &mut self,
         step: &Step,
         loss: impl Fn(&M, &Context, &Batch) -> Result<Loss, E>,
@@ -117,9 +140,9 @@ impl<'r, M: Module> Trainer<'r, M> {
                 self.replica.skip_shard(self.rank)?;
                 continue;
             }
-            let cx = Context::train(step.index, step.first_position() + positions.start as u64);
-            let batch = Batch::gather(step, positions, self.rank.device())?;
-            let loss = loss(&self.model, &cx, &batch)?;
+            let first = step.first_position().saturating_add(positions.start as u64);
+            let cx = Context::train(step.index, first);
+            let loss = loss(&self.model, &cx, &self.batch(step, positions)?)?;
             let sum = loss.sum_value()?;
             loss.backward_into(&mut self.replica.sink(self.rank))?;
             self.replica.close_shard(sum, loss.count())?;
@@ -127,6 +150,12 @@ impl<'r, M: Module> Trainer<'r, M> {
         let stepped = self.replica.step(self.rank)?;
         nn::bind(&mut self.model, self.replica.arena())?;
         Ok(StepReport { loss: stepped.loss, count: stepped.count })
+    }
+
+    /// A shard's samples in the element type of the model.
+    fn batch(&self, step: &Step, positions: Range<usize>) -> Result<Batch> {
+        let batch = Batch::gather(step, positions, self.rank.device())?;
+        batch.cast(self.replica.arena().dtype())
     }
 
     /// The cross-entropy and accuracy of the model's logits on `data`, cut into batches of
@@ -144,7 +173,7 @@ impl<'r, M: Module> Trainer<'r, M> {
                 if positions.is_empty() {
                     continue;
                 }
-                let batch = Batch::gather(&step, positions, self.rank.device())?;
+                let batch = self.batch(&step, positions)?;
                 let logits = self.model.forward(&Context::eval(), &batch.x.detach())?;
                 loss += nn::cross_entropy(&logits, &batch.y)?.sum_value()?;
                 correct += count_correct(&logits, &batch)?;

@@ -53,9 +53,13 @@ fn over_8_shards_every_number_of_workers_has_the_same_bits_after_60_steps() {
 fn over_6_shards_every_number_of_workers_has_the_same_bits_after_60_steps() {
     let run = Run { shards: 6, ranks: 1, ..digits_run(64, 60) };
     let one = hash_of(&run);
-    for (ranks, bucket_bytes) in [(3, 512), (3, 1 << 20), (6, 512), (6, 1 << 20), (4, 512)] {
-        let run = Run { ranks, bucket_bytes, ..run.clone() };
-        assert_eq!(hash_of(&run), one, "{ranks} {bucket_bytes}");
+    for bucket_bytes in [512, 1 << 20] {
+        for threads_per_rank in [1, 2] {
+            for ranks in [1, 3, 4, 6] {
+                let run = Run { ranks, bucket_bytes, threads_per_rank, ..run.clone() };
+                assert_eq!(hash_of(&run), one, "{ranks} {bucket_bytes} {threads_per_rank}");
+            }
+        }
     }
 }
 

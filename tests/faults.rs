@@ -187,3 +187,50 @@ fn a_graph_that_outlives_its_step_is_an_error_that_names_its_parameters() {
     let error = result.unwrap_err().to_string();
     assert!(error.contains("still held") && error.contains("layers.0.weight"), "{error}");
 }
+
+#[test]
+fn a_trainer_whose_step_failed_says_so_and_keeps_the_last_committed_parameters() {
+    let result = World::threads(1).shards(2).run(|rank| -> Result<()> {
+        let model = nn::mlp(&Init::new(rank.device(), 1), &[64, 10])?;
+        let mut trainer = rank.trainer(model, optim::sgd(0.1))?;
+        let steps: Vec<Step> = data::digits()?.batches(64).into_iter().take(2).collect();
+        let loss = |model: &nn::Mlp, cx: &nn::Context, batch: &ringgrad::Batch| {
+            nn::cross_entropy(&model.forward(cx, &batch.x)?, &batch.y)
+        };
+        trainer.step(&steps[0], loss)?;
+        let before = trainer.params()?;
+        let shards_seen = std::cell::Cell::new(0);
+        let failed = trainer.step(&steps[1], |model, cx, batch| {
+            shards_seen.set(shards_seen.get() + 1);
+            if shards_seen.get() == 2 {
+                return Err(Error::Tensor(wrong_shape()));
+            }
+            Ok(loss(model, cx, batch)?)
+        });
+        assert!(matches!(failed, Err(Error::Tensor(_))), "{failed:?}");
+        for _ in 0..2 {
+            let message = trainer.step(&steps[1], loss).unwrap_err().to_string();
+            assert!(message.contains("an earlier step") && message.contains("matmul"), "{message}");
+        }
+        assert_eq!(trainer.params()?, before);
+        Ok(())
+    });
+    result.unwrap();
+}
+
+#[test]
+fn an_f64_model_trains_and_is_evaluated() {
+    let result = World::threads(2).run(|rank| -> Result<ringgrad::Evaluation> {
+        let init = Init::new(rank.device(), 1).dtype(ringgrad::tensor::DType::F64);
+        let mut trainer = rank.trainer(nn::mlp(&init, &[64, 16, 10])?, optim::sgd(0.2))?;
+        let digits = data::digits()?.split(0.8, 1)?;
+        for step in digits.train.batches(32).epochs(5) {
+            trainer.step(&step, |model, cx, batch| {
+                nn::cross_entropy(&model.forward(cx, &batch.x)?, &batch.y)
+            })?;
+        }
+        trainer.evaluate(&digits.test, 100)
+    });
+    let reports = result.unwrap();
+    assert!(reports[0].accuracy > 0.8 && reports[0] == reports[1], "{reports:?}");
+}

@@ -181,7 +181,7 @@ fn named_paths(text: &str) -> Vec<&str> {
     let heads: Vec<String> = heads.map(|head| format!("{head}/")).collect();
     inside
         .filter(|word| heads.iter().any(|head| word.starts_with(head.as_str())))
-        .filter(|word| !word.contains(['*', ' ', '<', 'N']))
+        .filter(|word| !word.contains(['*', ' ', '<']) && !word.contains("NAME"))
         .collect()
 }
 

@@ -2,13 +2,21 @@
 //! yields, then sleeps until it is woken or its deadline has passed.
 
 use crate::sync::{
-    AtomicBool, Condvar, Deadline, Duration, Mutex, Ordering, Padded, fence, lock, pause, wait_on,
-    yield_now,
+    AtomicBool, AtomicU64, Condvar, Deadline, Duration, Instant, Mutex, Ordering, Padded, fence,
+    lock, pause, wait_on, yield_now,
 };
 
 /// A sleeper looks around this often even if nobody wakes it, so that an unforeseen way to get
 /// stuck costs time, not the run.
 const NAP: Duration = Duration::from_millis(100);
+
+/// A yield that takes longer than this has handed the core to somebody else's program. The
+/// scheduler brings a thread that yields back after whole time slices, but one that is woken from
+/// sleep soon.
+const YIELD_MAX: Duration = Duration::from_micros(200);
+
+/// For how many waits a rank sleeps at once after such a yield, before it tries to yield again.
+const CROWDED_WAITS: u64 = 256;
 
 /// How long a rank waits, and how it passes the time.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +75,8 @@ pub(crate) struct Beds(Vec<Bed>);
 #[derive(Debug, Default)]
 struct Bed {
     asleep: Padded<AtomicBool>,
+    /// Waits for which the sleeper, who alone uses this, does not yield.
+    crowded: AtomicU64,
     lock: Mutex<()>,
     bell: Condvar,
 }
@@ -97,13 +107,16 @@ impl Beds {
             pause();
         }
         let deadline = Deadline::after(patience.limit);
-        for _ in 0..patience.yields {
+        let bed = &self.0[rank];
+        for _ in 0..bed.yields(patience) {
             if let Some(found) = look(Look::Glance) {
                 return Some(found);
             }
-            yield_now();
+            if took_long(yield_now) {
+                bed.crowded.store(CROWDED_WAITS, Ordering::Relaxed);
+                break;
+            }
         }
-        let bed = &self.0[rank];
         loop {
             bed.asleep.store(true, Ordering::Relaxed);
             // Pairs with the fence in `wake`.
@@ -134,6 +147,17 @@ impl Beds {
 }
 
 impl Bed {
+    /// How often the sleeper yields before it sleeps: not at all for a while after the cores were
+    /// found busy with other programs.
+    fn yields(&self, patience: Patience) -> u32 {
+        let crowded = self.crowded.load(Ordering::Relaxed);
+        if crowded == 0 {
+            return patience.yields;
+        }
+        self.crowded.store(crowded - 1, Ordering::Relaxed);
+        0
+    }
+
     fn sleep(&self, limit: Duration) {
         let guard = lock(&self.lock);
         if self.asleep.load(Ordering::Relaxed) {
@@ -150,10 +174,17 @@ impl Bed {
     }
 }
 
+/// Whether a yield gave the core away for longer than a hand-over between ranks takes.
+fn took_long(yield_now: impl FnOnce()) -> bool {
+    let began = Instant::now();
+    yield_now();
+    began.elapsed() > YIELD_MAX
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::sync::{Arc, AtomicU64, Instant};
+    use crate::sync::Arc;
     use std::thread;
 
     #[test]

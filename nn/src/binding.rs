@@ -3,7 +3,7 @@
 use autograd::LeafArena;
 use tensor::{Device, Tensor};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::module::Module;
 
 /// Names and values of a model's parameters in the order of its forward.
@@ -28,15 +28,34 @@ pub fn arena_of(model: &dyn Module, state_buffers: usize) -> Result<LeafArena> {
 /// Binds the parameters of `model` to the live values of the arena that was made from it.
 ///
 /// # Errors
-/// When the model's parameters are not those of the arena.
+/// When the model's parameters are not those of the arena, by number and name; then no parameter
+/// has changed.
 pub fn bind(model: &mut dyn Module, arena: &LeafArena) -> Result<()> {
+    check_bound(model, arena)?;
     let mut leaves = (0..arena.len()).rev();
     let mut done = Ok(());
     model.visit_mut(&mut |parameter| {
-        if done.is_ok() {
-            let leaf = leaves.next().unwrap_or(0);
+        // `check_bound` has seen to it that there are as many leaves as parameters.
+        if let (Ok(()), Some(leaf)) = (&done, leaves.next()) {
             done = arena.leaf(leaf).and_then(|leaf| parameter.bind(leaf));
         }
     });
     Ok(done?)
+}
+
+/// Fails unless the parameters of `model` are those of the arena, by number and name.
+pub(crate) fn check_bound(model: &dyn Module, arena: &LeafArena) -> Result<()> {
+    let mut leaves = (0..arena.len()).rev();
+    let mut done = Ok(());
+    let mut compare = |parameter: Option<&str>| {
+        let leaf = leaves.next().map(|leaf| arena.name(leaf));
+        if done.is_ok() && parameter != leaf {
+            let text = |name: Option<&str>| name.unwrap_or("none").to_owned();
+            done = Err(Error::ForeignModel { found: text(parameter), wanted: text(leaf) });
+        }
+    };
+    model.visit(&mut |parameter| compare(Some(parameter.name())));
+    // A leaf that is left over has no parameter.
+    compare(None);
+    done
 }

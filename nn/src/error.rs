@@ -30,6 +30,17 @@ pub enum Error {
         /// The sizes that were brought.
         sizes: Vec<usize>,
     },
+    /// A model that is not the one that its optimizer or trainer was made for.
+    #[error(
+        "the model has the parameter {found:?} where {wanted:?} was bound; step the model that \
+         the optimizer was made for, with the parameters that it had then"
+    )]
+    ForeignModel {
+        /// The parameter of the model, or `none`.
+        found: String,
+        /// The parameter that was bound, or `none`.
+        wanted: String,
+    },
     /// A loss that was counted over nothing, or over something that is not a number.
     #[error(
         "loss: the count is {count}; a loss is a sum divided by a positive count: give it at \

@@ -33,8 +33,8 @@ impl Parameter {
         self.var.value()
     }
 
-    /// Lets another leaf of the same shape, type and name take this one's place: a trainer binds
-    /// parameters to its arena with it, after each step anew.
+    /// Lets another leaf of the same shape and type take this one's place: a trainer binds
+    /// parameters to its arena with it, after each step anew. The parameter keeps its name.
     ///
     /// # Errors
     /// A leaf of another shape or type.

@@ -151,6 +151,29 @@ fn a_step_names_every_parameter_without_gradient() {
 }
 
 #[test]
+fn an_optimizer_steps_no_other_model_than_its_own() {
+    let init = Init::new(&Device::cpu(), 1);
+    let layer = |name: &str| Linear::new(&init.at(name), 1, 1).unwrap();
+    let mut own = Sequential::new().then(layer("a")).then(layer("b"));
+    let mut optimizer = Optimizer::new(&mut own, sgd(0.1)).unwrap();
+    let x = Var::constant(Tensor::full(&Device::cpu(), 1.0f32, &[1, 1]).unwrap());
+    let sum = own.forward(&Context::eval(), &x).unwrap().sum_all().unwrap();
+    let gradients = sum.backward().unwrap();
+    drop(sum);
+    for mut foreign in [
+        Sequential::new().then(layer("a")).then(layer("c")),
+        Sequential::new().then(layer("a")),
+        Sequential::new().then(layer("a")).then(layer("b")).then(layer("c")),
+    ] {
+        let before = values(&foreign);
+        let refused = optimizer.step(&mut foreign, &gradients, 1.0);
+        assert!(matches!(refused, Err(Error::ForeignModel { .. })), "{refused:?}");
+        assert_eq!(values(&foreign), before);
+    }
+    optimizer.step(&mut own, &gradients, 1.0).unwrap();
+}
+
+#[test]
 fn a_parameter_binds_to_a_leaf_of_its_own_shape_only() {
     let device = Device::cpu();
     let mut parameter = Parameter::new("w".into(), Tensor::full(&device, 1.0f32, &[2]).unwrap());

@@ -63,8 +63,7 @@ impl Run {
             let mut losses = Vec::new();
             for step in &run.steps {
                 let report = trainer.step(step, |model, cx, batch| {
-                    let x = batch.x.value().cast(run.dtype)?.into();
-                    nn::cross_entropy(&model.forward(cx, &x)?, &batch.y)
+                    nn::cross_entropy(&model.forward(cx, &batch.x)?, &batch.y)
                 })?;
                 losses.push(report.loss);
             }

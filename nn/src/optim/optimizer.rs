@@ -4,7 +4,7 @@ use autograd::{Gradients, LeafArena};
 use kernels::update::UpdateRule;
 use tensor::{DType, Differentiable};
 
-use crate::binding::{arena_of, bind};
+use crate::binding::{arena_of, bind, check_bound};
 use crate::error::{Error, Result};
 use crate::module::Module;
 
@@ -32,12 +32,13 @@ impl Optimizer {
     /// optimizer was made for; drop its graph before.
     ///
     /// # Errors
-    /// A count that is not positive, a parameter without gradient (all are named), or a graph or
-    /// view that still holds parameters.
+    /// Another model, a count that is not positive, a parameter without gradient (all are named),
+    /// or a graph or view that still holds parameters. The parameters are then unchanged.
     pub fn step(&mut self, model: &mut dyn Module, grads: &Gradients, count: f64) -> Result<()> {
         if !(count > 0.0 && count.is_finite()) {
             return Err(Error::Count { count });
         }
+        check_bound(model, &self.arena)?;
         match self.arena.dtype() {
             DType::F64 => self.write::<f64>(grads, count)?,
             _ => self.write::<f32>(grads, count)?,
