@@ -34,7 +34,9 @@ impl Batch {
         lens.extend_from_slice(data.sample_shape());
         let shape = Shape::new("batch", &lens)?;
         let mut y = vec![0i64; positions.len()];
-        let x = Tensor::filled::<f32>(device, shape, |x| step.gather(positions.clone(), x, &mut y));
+        let x = Tensor::filled::<f32>("batch", device, shape, |x| {
+            step.gather(positions.clone(), x, &mut y);
+        })?;
         let len = y.len();
         Ok(Batch { x: Var::constant(x), y: Tensor::from_vec(device, y, &[len])? })
     }

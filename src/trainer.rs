@@ -119,10 +119,10 @@ impl<'r, M: Module> Trainer<'r, M> {
         if let Some(cause) = &self.failed {
             return Err(crate::Error::Stopped { cause: cause.clone() });
         }
+        // Stands until the step has ended well: a panic in `loss` may be caught further up.
+        self.failed = Some("it panicked".to_owned());
         let result = self.try_step(step, loss);
-        if let Err(error) = &result {
-            self.failed = Some(error.to_string());
-        }
+        self.failed = result.as_ref().err().map(ToString::to_string);
         result
     }
 
@@ -146,8 +146,9 @@ impl<'r, M: Module> Trainer<'r, M> {
             let sum = loss.sum_value()?;
             loss.backward_into(&mut self.replica.sink(self.rank))?;
             self.replica.close_shard(sum, loss.count())?;
+            self.rank.alive();
         }
-        let stepped = self.replica.step(self.rank)?;
+        let stepped = self.replica.step(self.rank, &batch_label(step))?;
         nn::bind(&mut self.model, self.replica.arena())?;
         Ok(StepReport { loss: stepped.loss, count: stepped.count })
     }
@@ -178,11 +179,17 @@ impl<'r, M: Module> Trainer<'r, M> {
                 loss += nn::cross_entropy(&logits, &batch.y)?.sum_value()?;
                 correct += count_correct(&logits, &batch)?;
                 samples += batch.y.numel() as f64;
-                self.rank.alive();
+                // Also a sign of life, and the place to hear that another rank has failed.
+                self.rank.progress()?;
             }
             small.extend([loss, correct, samples]);
         }
-        let gathered = self.rank.share_small(small)?.concat();
+        let label = format!(
+            "evaluation of {} samples in batches of {batch}, labels {:016x}",
+            data.len(),
+            fnv1a(data.labels().iter().map(|label| label.cast_unsigned()))
+        );
+        let gathered = self.rank.share_small(&label, small)?.concat();
         let total = |k: usize| gathered.iter().skip(k).step_by(3).sum::<f64>();
         let samples = total(2);
         if samples == 0.0 {
@@ -236,6 +243,23 @@ impl<'r, M: Module> Trainer<'r, M> {
         let whole = (compute + reduce + wait).max(f64::MIN_POSITIVE);
         TimeShare { compute: compute / whole, reduce: reduce / whole, wait: wait / whole }
     }
+}
+
+/// What ranks must agree in before they step together: the place of the batch in the run, its
+/// samples and their labels.
+fn batch_label(step: &Step) -> String {
+    let labels = step.dataset().labels();
+    let sample = |&sample: &usize| [sample as u64, labels[sample].cast_unsigned()];
+    let samples = fnv1a(step.samples().iter().flat_map(sample));
+    let position = step.first_position();
+    format!("batch {} of {} samples from {position}, {samples:016x}", step.index, step.len())
+}
+
+/// FNV-1a (Fowler, Noll, Vo) over whole words: tells two lists of numbers apart.
+fn fnv1a(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0xcbf2_9ce4_8422_2325, |hash, number| {
+        (hash ^ number).rotate_left(29).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 fn count_correct(logits: &Var, batch: &Batch) -> Result<f64> {

@@ -117,18 +117,165 @@ fn saved_parameters_are_loaded_again_bit_for_bit() {
 
 #[test]
 fn impossible_options_are_refused_in_one_line() {
-    assert_refused(&train(&["--ranks", "0"]), &["--ranks 0", "at least 1"]);
-    assert_refused(&train(&["--shards", "0"]), &["--shards 0", "at least 1"]);
+    for (option, bad) in [
+        ("--ranks", &["0", "-1", "1.5", "1025", "18446744073709551616", "--json"][..]),
+        ("--shards", &["0", "65537"]),
+        ("--threads-per-rank", &["0", "100000"]),
+        ("--batch", &["x", "99999999999999999999"]),
+        ("--seed", &["-1", "0.5"]),
+        ("--lr", &["-1", "-inf", "nan", "1e300", "x"]),
+        ("--momentum", &["-0.1", "1", "nan", "inf"]),
+        ("--deadline", &["0", "1e-9", "-1", "inf", "86401"]),
+    ] {
+        for value in bad {
+            let parts = [option, &format!("'{value}'"), "it must be "];
+            assert_refused(&train(&[option, value]), &parts);
+        }
+    }
+    assert_refused(&ringgrad(&["train", "--epochs", "0"]), &["--epochs", "'0'", "from 1 to"]);
+    assert_refused(&train(&["--ranks"]), &["--ranks", "value is required", "--help"]);
+    let threads = ["--ranks", "5", "--threads-per-rank", "205"];
+    assert_refused(&train(&threads), &["1025 threads", "at most 1024"]);
+    for size in ["1000000000", "18446744073709551615"] {
+        let model = format!("mlp:64-{size}-10");
+        assert_refused(&train(&["--model", &model]), &[size, "parameters", "at most 268435456"]);
+    }
+    let model = "mlp:64-18446744073709551616-10";
+    assert_refused(&train(&["--model", model]), &[model, "too large"]);
     assert_refused(&train(&["--ranks", "9"]), &["--ranks 9", "--shards 8", "fewer ranks"]);
     assert_refused(&train(&["--batch", "7"]), &["--batch 7", "--shards 8"]);
-    assert_refused(&train(&["--lr", "-1"]), &["-1"]);
-    assert_refused(&train(&["--momentum", "1.5"]), &["1.5"]);
     assert_refused(&train(&["--model", "mlp:64-10-3"]), &["64", "10 classes"]);
-    assert_refused(&train(&["--save", "/nonexistent/x"]), &["/nonexistent/x"]);
+    let both = ["--break-sync", "rank-seed", "--load", "/nonexistent/x"];
+    assert_refused(&train(&both), &["rank-seed", "--load", "leave one"]);
     let unknown = [["--model", "cnn:8"], ["--data", "mnist"], ["--algorithm", "star"]];
-    for arguments in unknown.into_iter().chain([["--batch", "x"], ["--nonsense", ""]]) {
+    for arguments in unknown.into_iter().chain([["--nonsense", ""]]) {
         assert_refused(&train(&arguments), &arguments);
     }
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_refused_before_the_training() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let inside = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let long = inside(&"x".repeat(300));
+    for path in [
+        "/nonexistent/x",
+        "/dev/full",
+        "/proc/x",
+        &long,
+        &inside("new/"),
+        &inside(""),
+        &inside("fifo"),
+    ] {
+        assert_refused(&train(&["--save", path]), &["--save", path, "cannot be written"]);
+    }
+    let data = format!("csv:{}", inside("fifo"));
+    assert_refused(&train(&["--data", &data]), &["not a regular file"]);
+    assert_refused(&train(&["--load", &inside("fifo")]), &["not a regular file"]);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn arguments_with_line_ends_make_one_line() {
+    for option in ["--load", "--save", "--model", "--data", "--lr", "--a\n\nb"] {
+        for value in ["csv:a\n\nb\u{1b}[2J", "a/\r\nb"] {
+            // In a folder that is not there, so that nothing can be written.
+            let value = value.replacen("a", "/nonexistent/a", 1);
+            let output = train(&[option, &value]);
+            assert_refused(&output, &[": "]);
+            let message = text(&output.stderr);
+            assert!(!message.trim_end().chars().any(char::is_control), "{message:?}");
+        }
+    }
+}
+
+/// Runs `script` in a shell, with the command as `$0` and the arguments of a short run as `$@`.
+fn in_shell(script: &str, arguments: &[&str]) -> Output {
+    let binary = env!("CARGO_BIN_EXE_ringgrad");
+    let arguments = [&["-c", script, binary, "train", "--epochs", "2"], arguments].concat();
+    Command::new("sh").args(arguments).output().expect("a shell starts")
+}
+
+#[test]
+fn output_that_nobody_takes_is_told_in_one_line_and_ends_with_1() {
+    for script in [r#""$0" "$@" > /dev/full"#, r#"{ "$0" "$@"; echo $? >&3; } 3>&1 >/dev/full"#] {
+        for options in [&["--quiet"][..], &[], &["--json"], &["--help"]] {
+            let output = in_shell(&format!("{script} 2>&2"), options);
+            let lines = text(&output.stderr);
+            let told = lines.lines().filter(|line| line.starts_with("ringgrad: ")).count();
+            assert_eq!(told, 1, "{lines}");
+            assert!(lines.contains("standard output") && !lines.contains("panicked"), "{lines}");
+            assert!(
+                output.status.code() == Some(1) || text(&output.stdout) == "1\n",
+                "{options:?}"
+            );
+        }
+    }
+    let output = in_shell(r#"{ "$0" "$@"; echo $? >&2; } | true"#, &["--quiet"]);
+    assert!(text(&output.stderr).ends_with("\n1\n"), "{output:?}");
+    // Progress that nobody reads is no failure, and neither is a complaint.
+    let output = in_shell(r#""$0" "$@" 2>/dev/full"#, &["--json"]);
+    assert!(output.status.success() && !report(&output).is_null());
+    assert_eq!(in_shell(r#""$0" "$@" 2>/dev/full"#, &["--ranks", "0"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_save_that_fails_at_the_end_costs_no_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.safetensors");
+    // No file may grow beyond 512 bytes, which the system then tells as an error.
+    let script = r#"trap '' XFSZ; ulimit -f 1; exec "$0" "$@""#;
+    let output = in_shell(script, &["--json", "--quiet", "--save", path.to_str().unwrap()]);
+    assert_eq!((output.status.code(), text(&output.stderr).lines().count()), (Some(1), 1));
+    assert!(text(&output.stderr).contains("x.safetensors"), "{output:?}");
+    assert_eq!(report(&output)["steps"], 46);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_diverges_is_reported_saves_nothing_and_ends_with_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("good");
+    std::fs::write(&path, "precious").unwrap();
+    let save = ["--quiet", "--save", path.to_str().unwrap()];
+    let output = train(&[&["--json", "--lr", "1e30"], &save[..]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(report(&output)["diverged"], true);
+    assert!(report(&output)["test_loss"].is_null());
+    let told = text(&output.stderr);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(told.contains("diverged") && told.contains("in epoch 1"), "{told}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+    // The losses of the only step are finite, the parameters it makes are too large.
+    let one_step = ["--epochs", "1", "--batch", "2000", "--lr", "3e38", "--momentum", "0"];
+    let output = ringgrad(&[&["train", "--quiet"], &one_step[..]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("after the last epoch"), "{output:?}");
+    assert_eq!(report(&train(&["--json"]))["diverged"], false);
+}
+
+#[test]
+fn replicas_that_stay_equal_are_explained_by_their_cause() {
+    let told = |arguments: &[&str]| {
+        let output = train(&[&["--quiet", "--break-sync", "no-reduce"], arguments].concat());
+        assert_eq!(output.status.code(), Some(1));
+        text(&output.stdout)
+    };
+    let alone = told(&["--ranks", "1"]);
+    assert!(alone.contains("with one rank there is nothing to synchronise"), "{alone}");
+    let equal = told(&["--lr", "0"]);
+    assert!(
+        equal.contains("all 4 ranks happened to hold the same") && !equal.contains("one rank ")
+    );
+}
+
+#[test]
+fn the_largest_seed_is_a_seed() {
+    let seed = ["--seed", "18446744073709551615", "--break-sync", "rank-seed"];
+    let output = train(&seed);
+    assert!(text(&output.stdout).contains("drifted apart"), "{output:?}");
 }
 
 #[test]
@@ -141,6 +288,8 @@ fn bad_files_are_refused_in_one_line_and_nothing_is_written() {
     };
     let ragged = write("ragged.csv", b"1,2,0\n3,4,1\n5,0\n");
     assert_refused(&train(&["--data", &format!("csv:{ragged}")]), &["line 3", "ragged.csv"]);
+    let first = write("first.csv", b"1,x4,0\n2,3,1\n");
+    assert_refused(&train(&["--data", &format!("csv:{first}")]), &["line 1", "column 2", "x4"]);
     let words = write("words.csv", b"1,2,0\n3,x4,1\n");
     assert_refused(&train(&["--data", &format!("csv:{words}")]), &["line 2", "x4"]);
     assert_refused(&train(&["--data", "csv:/nonexistent.csv"]), &["/nonexistent.csv"]);

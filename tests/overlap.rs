@@ -70,7 +70,7 @@ fn one_backward(rank: &Rank) -> Result<(u64, u64)> {
     let (sum, count) = (loss.sum_value()?, loss.count());
     drop(loss);
     replica.close_shard(sum, count)?;
-    replica.step(rank)?;
+    replica.step(rank, "the only batch")?;
     Ok((seen, rank.elements_sent() - before))
 }
 

@@ -1,6 +1,6 @@
 //! Parameters in flat memory, in two buffer sets.
 //!
-//! A step reads the live set and writes the next one; `flip` exchanges them. Until then nothing
+//! A step (`next_step.rs`) reads the live set and writes the next one; `flip` exchanges them. Until then nothing
 //! that a forward, a backward or a peer may read has changed, so a step that fails anywhere
 //! leaves the parameters of the last one whole. The addresses of both sets never change.
 //!
@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use kernels::update::{Update, UpdateRule, update};
-use tensor::{DType, Device, Differentiable, Shape, Tensor};
+use tensor::{DType, Device, Differentiable, Shape, Tensor, TensorMut};
 
+use crate::coverage::Coverage;
 use crate::error::{Error, Result};
 use crate::node::Node;
 use crate::var::{LeafId, Var};
@@ -21,9 +21,11 @@ use crate::var::{LeafId, Var};
 /// The leaves of a model, and the optimizer's state beside them.
 pub struct LeafArena {
     leaves: Vec<ArenaLeaf>,
-    live: BufferSet,
-    next: BufferSet,
-    steps: u64,
+    pub(crate) live: BufferSet,
+    pub(crate) next: BufferSet,
+    pub(crate) steps: u64,
+    /// What the step that is being written has covered.
+    pub(crate) coverage: Coverage,
 }
 
 struct ArenaLeaf {
@@ -32,9 +34,9 @@ struct ArenaLeaf {
 }
 
 /// One value of everything that a step changes: flat tensors of equal length.
-struct BufferSet {
-    params: Tensor,
-    state: Vec<Tensor>,
+pub(crate) struct BufferSet {
+    pub(crate) params: Tensor,
+    pub(crate) state: Vec<Tensor>,
 }
 
 impl BufferSet {
@@ -51,12 +53,14 @@ impl LeafArena {
     /// zeros for the optimizer.
     ///
     /// # Errors
-    /// No leaf, two of one name, or element types that differ or are not f32 or f64.
+    /// No leaf, two of one name, element types that differ or are not f32 or f64, or no memory of
+    /// that size.
     pub fn new(device: &Device, values: &[(String, Tensor)], state_buffers: usize) -> Result<Self> {
         check_names(values)?;
         let dtype = common_dtype(values)?;
         match dtype {
             DType::F64 => Self::typed::<f64>(device, values, state_buffers),
+            // `common_dtype` lets no third type through.
             _ => Self::typed::<f32>(device, values, state_buffers),
         }
     }
@@ -66,17 +70,27 @@ impl LeafArena {
         values: &[(String, Tensor)],
         state_buffers: usize,
     ) -> Result<Self> {
-        let (mut flat, mut leaves) = (Vec::<T>::new(), Vec::new());
+        let (op, mut len, mut leaves) = ("parameters", 0usize, Vec::new());
         for (name, value) in values {
-            let start = flat.len();
-            flat.extend(value.to_vec::<T>()?);
-            leaves.push(ArenaLeaf { node: Node::leaf(name, value), range: start..flat.len() });
+            let range = len..len.saturating_add(value.numel());
+            len = range.end;
+            leaves.push(ArenaLeaf { node: Node::leaf(name, value), range });
         }
-        let len = [flat.len()];
-        let copy = Tensor::from_slice(device, &flat, &len)?;
-        let live = BufferSet::new(Tensor::from_vec(device, flat, &len)?, state_buffers)?;
+        let shape = Shape::new(op, &[len])?;
+        let mut done = Ok(());
+        let params = Tensor::filled::<T>(op, device, shape, |flat| {
+            done = leaves.iter().zip(values).try_for_each(|(leaf, (_, value))| {
+                let place = &mut flat[leaf.range.clone()];
+                TensorMut::new(place, *value.shape())?.copy_from(value)
+            });
+        })?;
+        done?;
+        let copy = Tensor::filled::<T>(op, device, shape, |flat| {
+            flat.copy_from_slice(params.as_slice().unwrap_or_default());
+        })?;
+        let live = BufferSet::new(params, state_buffers)?;
         let next = BufferSet::new(copy, state_buffers)?;
-        Ok(LeafArena { leaves, live, next, steps: 0 })
+        Ok(LeafArena { leaves, live, next, steps: 0, coverage: Coverage::default() })
     }
 
     /// Number of leaves.
@@ -105,21 +119,33 @@ impl LeafArena {
     }
 
     /// The name of a leaf, by its number in the order of the arena.
+    ///
+    /// # Panics
+    /// When there is no such leaf, as a slice does: numbers are below [`LeafArena::len`].
     pub fn name(&self, leaf: usize) -> &str {
         self.leaves[leaf].node.name()
     }
 
     /// The shape of a leaf.
+    ///
+    /// # Panics
+    /// As [`LeafArena::name`].
     pub fn shape(&self, leaf: usize) -> &Shape {
         &self.leaves[leaf].node.shape
     }
 
     /// Where a leaf lies in the flat memory, in elements.
+    ///
+    /// # Panics
+    /// As [`LeafArena::name`].
     pub fn range(&self, leaf: usize) -> Range<usize> {
         self.leaves[leaf].range.clone()
     }
 
     /// Under which identity a sink receives the leaf's gradient. It stays over all steps.
+    ///
+    /// # Panics
+    /// As [`LeafArena::name`].
     pub fn id(&self, leaf: usize) -> LeafId {
         LeafId::of(&self.leaves[leaf].node)
     }
@@ -132,9 +158,10 @@ impl LeafArena {
     /// A leaf with its live value: a view of the arena, to be used in the next forward.
     ///
     /// # Errors
-    /// None that a caller can cause.
+    /// A number that is not below [`LeafArena::len`].
     pub fn leaf(&self, leaf: usize) -> Result<Var> {
-        let ArenaLeaf { node, range } = &self.leaves[leaf];
+        let none = Error::LeafNumber { leaf, leaves: self.len() };
+        let ArenaLeaf { node, range } = self.leaves.get(leaf).ok_or(none)?;
         let value = self.live.params.narrow(0, range.start, range.len())?.reshape(&node.shape)?;
         Ok(Var::with_node(value, Arc::clone(node)))
     }
@@ -150,85 +177,53 @@ impl LeafArena {
     /// # Errors
     /// Another length or type, or the live set is still read by a graph or a view.
     pub fn set_params<T: Differentiable>(&mut self, values: &[T]) -> Result<()> {
-        let (shape, dtype) = (*self.live.params.shape(), self.dtype());
-        if T::DTYPE != dtype || values.len() != shape.numel() {
-            let name = "all parameters".to_owned();
-            let found = Shape::new("set_params", &[values.len()])?;
-            return Err(Error::LeafMismatch { name, found, found_dtype: T::DTYPE, shape, dtype });
+        if T::DTYPE != self.dtype() || values.len() != self.numel() {
+            return Err(self.mismatch::<T>(values.len())?);
         }
-        let holders = self.live.params.views() - 1;
+        let views = self.live.params.views() - 1;
         match self.live.params.as_mut_slice::<T>() {
             Some(live) => live.copy_from_slice(values),
-            None => return Err(still_held(&self.leaves, holders)),
+            None => return Err(self.still_held(views)),
         }
         Ok(())
     }
 
-    /// Writes one range of the next set by the rule: `grad_sum` holds the gradients of `range`,
-    /// summed over `count`. Nothing live changes. A step covers each element once.
+    /// Whether nothing but the arena and one model refers to a leaf.
     ///
     /// # Errors
-    /// When a graph or a view still reads the next set, which the step before last filled.
-    pub fn write_next<T: Differentiable>(
-        &mut self,
-        rule: &UpdateRule,
-        count: f64,
-        range: Range<usize>,
-        grad_sum: &[T],
-    ) -> Result<()> {
-        let device = self.device().clone();
-        let live = |flat: &Tensor| flat.narrow(0, range.start, range.len());
-        let (param, state) =
-            (live(&self.live.params)?, self.live.state.iter().map(live).collect::<Vec<_>>());
-        let state = state.into_iter().collect::<tensor::Result<Vec<_>>>()?;
-        let missing = || Error::LeafMismatch {
-            name: "all parameters".to_owned(),
-            found: *param.shape(),
-            found_dtype: T::DTYPE,
-            shape: *param.shape(),
-            dtype: param.dtype(),
-        };
-        let state = state.iter().map(|s| s.as_slice::<T>().ok_or_else(missing));
-        let state = state.collect::<Result<Vec<_>>>()?;
-        let next = &mut self.next;
-        let holders = next.params.views() - 1;
-        let Some(param_out) = next.params.as_mut_slice::<T>() else {
-            return Err(still_held(&self.leaves, holders));
-        };
-        let mut state_out = Vec::with_capacity(next.state.len());
-        for buffer in &mut next.state {
-            let whole = buffer.as_mut_slice::<T>().ok_or_else(missing)?;
-            state_out.push(&mut whole[range.clone()]);
-        }
-        let param = param.as_slice::<T>().ok_or_else(missing)?;
-        let job = Update { rule, step: self.steps, count, param, grad_sum, state: &state };
-        update(device.threads(), &job, &mut param_out[range], &mut state_out);
-        Ok(())
-    }
-
-    /// The names of leaves that something besides the arena and one model refers to.
-    ///
-    /// # Errors
-    /// [`Error::StillHeld`] when there are any: a step would change values under a living graph.
+    /// [`Error::StillHeld`] with the leaves that a living graph, or a second model, refers to: a
+    /// step would leave it with values of one step and parameters of the next.
     pub fn check_released(&self) -> Result<()> {
         let held = self.leaves.iter().any(|leaf| Arc::strong_count(&leaf.node) > HOLDERS);
-        if held { Err(still_held(&self.leaves, self.live.params.views() - 1)) } else { Ok(()) }
+        if held { Err(self.still_held(self.live.params.views() - 1)) } else { Ok(()) }
     }
 
-    /// Makes the next set the live one. Whoever calls has made sure that every rank does.
-    pub fn flip(&mut self) {
-        std::mem::swap(&mut self.live, &mut self.next);
-        self.steps += 1;
+    /// The error of values that `views` tensors besides the arena's own see.
+    pub(crate) fn still_held(&self, views: usize) -> Error {
+        let held = self.leaves.iter().filter(|leaf| Arc::strong_count(&leaf.node) > HOLDERS);
+        Error::StillHeld { views, names: held.map(|leaf| leaf.node.name().to_owned()).collect() }
+    }
+
+    /// The error of `len` values of type `T` that are not all parameters.
+    pub(crate) fn mismatch<T: Differentiable>(&self, len: usize) -> Result<Error> {
+        Ok(Error::LeafMismatch {
+            name: "all parameters".to_owned(),
+            found: Shape::new("parameters", &[len])?,
+            found_dtype: T::DTYPE,
+            shape: *self.live.params.shape(),
+            dtype: self.dtype(),
+        })
+    }
+
+    /// The name of the leaf that holds an element; there is none behind the last.
+    pub(crate) fn name_at(&self, element: usize) -> &str {
+        let leaf = self.leaves.partition_point(|leaf| leaf.range.end <= element);
+        self.leaves.get(leaf).map_or("no leaf", |leaf| leaf.node.name())
     }
 }
 
 /// The arena's own reference to a leaf, and the model's.
 const HOLDERS: usize = 2;
-
-fn still_held(leaves: &[ArenaLeaf], holders: usize) -> Error {
-    let held = leaves.iter().filter(|leaf| Arc::strong_count(&leaf.node) > HOLDERS);
-    Error::StillHeld { holders, names: held.map(|leaf| leaf.node.name().to_owned()).collect() }
-}
 
 fn check_names(values: &[(String, Tensor)]) -> Result<()> {
     let mut count = HashMap::new();
@@ -247,9 +242,12 @@ fn check_names(values: &[(String, Tensor)]) -> Result<()> {
 }
 
 fn common_dtype(values: &[(String, Tensor)]) -> Result<DType> {
+    let plain = |dtype: DType| !matches!(dtype, DType::F32 | DType::F64);
+    if let Some((name, value)) = values.iter().find(|(_, value)| plain(value.dtype())) {
+        return Err(Error::NotDifferentiable { name: name.clone(), dtype: value.dtype() });
+    }
     let first = values.first().map_or(DType::F32, |(_, value)| value.dtype());
-    let differs = |dtype: DType| dtype != first || !matches!(dtype, DType::F32 | DType::F64);
-    match values.iter().find(|(_, value)| differs(value.dtype())) {
+    match values.iter().find(|(_, value)| value.dtype() != first) {
         Some((name, value)) => Err(Error::MixedLeaves {
             name: name.clone(),
             found: value.dtype(),

@@ -35,12 +35,14 @@ pub enum Error {
     },
     /// A vjp returned a gradient that does not fit its input.
     #[error(
-        "{op}: the vjp gave a gradient {found_dtype} {found} for an input {dtype} {shape}; a \
-         gradient has the shape and type of its input: mend the vjp"
+        "{op}: the vjp gave a gradient {found_dtype} {found} for input {input}, which is {dtype} \
+         {shape}; a gradient has the shape and type of its input: mend the vjp"
     )]
     Vjp {
         /// The operation.
         op: &'static str,
+        /// The number of the input, from 0.
+        input: usize,
         /// The gradient's shape.
         found: Shape,
         /// The gradient's element type.
@@ -50,10 +52,56 @@ pub enum Error {
         /// The input's element type.
         dtype: DType,
     },
-    /// Leaves of several element types, or of one that has no gradients, in one arena.
+    /// A vjp that did not give exactly one gradient to a wanted input.
+    #[error(
+        "{op}: the vjp gave {count} gradients for input {input}; every wanted input gets exactly \
+         one, also one that is zero: mend the vjp"
+    )]
+    VjpCount {
+        /// The operation.
+        op: &'static str,
+        /// The number of the input, from 0.
+        input: usize,
+        /// Gradients that came for it; a closure that wrote nothing counts as none.
+        count: usize,
+    },
+    /// A vjp that gave a gradient to an input that its operation does not have.
+    #[error(
+        "{op}: the vjp gave a gradient for input {input}; the operation has {inputs} inputs, \
+         counted from 0: mend the vjp"
+    )]
+    VjpInput {
+        /// The operation.
+        op: &'static str,
+        /// The number that was named.
+        input: usize,
+        /// How many inputs there are.
+        inputs: usize,
+    },
+    /// A leaf, or a value that was computed from one, of a type that has no gradients.
+    #[error(
+        "{name}: elements of type {dtype} have no gradients; a leaf and all that is computed from \
+         it are f32 or f64: cast it before it becomes a leaf, or use a constant"
+    )]
+    NotDifferentiable {
+        /// The leaf or operation.
+        name: String,
+        /// Its element type.
+        dtype: DType,
+    },
+    /// A second gradient for a leaf in one set of gradients.
+    #[error(
+        "gradients: {name} has one already; one `Gradients` takes one backward: use a new one, \
+         or add the losses first"
+    )]
+    SecondGradient {
+        /// The leaf.
+        name: String,
+    },
+    /// Leaves of several element types in one arena.
     #[error(
         "parameters: {name} has elements of type {found}, {first} of type {wanted}; all \
-         parameters of a model share one type, f32 or f64: cast it"
+         parameters of a model share one type: cast it"
     )]
     MixedLeaves {
         /// The leaf that differs.
@@ -78,14 +126,85 @@ pub enum Error {
     },
     /// A step while something still reads the parameters' other buffer set.
     #[error(
-        "step: {holders} of the parameters' previous values are still held (leaves: {}); drop \
-         the graph or the views before the next step", names.join(", ")
+        "step: the parameters' values are still held ({}); a step changes no value that others \
+         can see: drop the graph and the views before it",
+        held_by(*views, names)
     )]
     StillHeld {
-        /// Views beyond the arena's own.
-        holders: usize,
-        /// The leaves that a living graph refers to.
+        /// Tensors beyond the arena's own that see the values.
+        views: usize,
+        /// The leaves that a living graph refers to; none when only views are held.
         names: Vec<String>,
+    },
+    /// A leaf number that the arena does not have.
+    #[error("leaf {leaf} does not exist; the arena has {leaves}, counted from 0: name one of them")]
+    LeafNumber {
+        /// The number that was named.
+        leaf: usize,
+        /// How many leaves there are.
+        leaves: usize,
+    },
+    /// A count that gradients cannot be divided by.
+    #[error(
+        "step: the count is {count}; gradient sums are divided by a positive, finite count: \
+         count at least one sample"
+    )]
+    Count {
+        /// The count that was brought.
+        count: f64,
+    },
+    /// An update rule with impossible settings.
+    #[error(transparent)]
+    Rule(#[from] kernels::update::RuleError),
+    /// An update rule that keeps another number of buffers than the arena was made with.
+    #[error(
+        "step: the rule keeps {wanted} state buffers, the arena has {have}; both must agree: \
+         make the arena with `rule.state_buffers()`"
+    )]
+    StateBuffers {
+        /// Buffers that the rule needs.
+        wanted: usize,
+        /// Buffers that the arena has.
+        have: usize,
+    },
+    /// A range that is no range of the arena, or not as long as its gradients.
+    #[error(
+        "step: {len} gradients were brought for elements {start}..{end} of {numel}; a range lies \
+         within the arena and has one gradient an element: use `LeafArena::range`"
+    )]
+    UpdateRange {
+        /// First element.
+        start: usize,
+        /// The element behind the last.
+        end: usize,
+        /// Gradients that were brought.
+        len: usize,
+        /// Elements of the arena.
+        numel: usize,
+    },
+    /// A range of which a part was written before in the same step.
+    #[error(
+        "step: elements {start}..{end} were written before, at least in part; a step writes every \
+         element once: leave out the second"
+    )]
+    WrittenTwice {
+        /// First element.
+        start: usize,
+        /// The element behind the last.
+        end: usize,
+    },
+    /// A step that is to be taken before all elements were written.
+    #[error(
+        "step: {missing} of {numel} elements were not written, the first of them in {name}; a \
+         step writes every element once: write the missing ranges"
+    )]
+    Unwritten {
+        /// Elements that are missing.
+        missing: usize,
+        /// Elements of the arena.
+        numel: usize,
+        /// The leaf of the first one.
+        name: String,
     },
     /// A new value or gradient for a leaf that does not fit it.
     #[error(
@@ -112,6 +231,14 @@ pub enum Error {
         /// The sink's reason.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+/// Who holds values, for [`Error::StillHeld`].
+fn held_by(views: usize, names: &[String]) -> String {
+    match names {
+        [] => format!("{views} plain views of them, and no graph"),
+        _ => format!("by a graph with the leaves {}", names.join(", ")),
+    }
 }
 
 /// The result of a gradient computation.

@@ -2,17 +2,32 @@
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
+use std::sync::{Arc, Weak};
 
 use tensor::Tensor;
 
 use crate::error::{Error, Result};
+use crate::node::Node;
 use crate::sink::{Gradient, Sink};
 use crate::var::{LeafId, Var};
 
-/// One gradient for each leaf that a loss depends on. Plain tensors: they hold no graph.
+/// One gradient for each leaf that a loss depends on. Plain tensors: they hold no graph and keep
+/// no leaf alive.
+///
+/// As a sink it takes one backward. A second one that reaches a leaf again is refused with
+/// [`Error::SecondGradient`], which comes back inside [`Error::Sink`].
 #[derive(Debug, Default)]
 pub struct Gradients {
-    by_leaf: HashMap<LeafId, Tensor>,
+    by_leaf: HashMap<LeafId, Held>,
+}
+
+/// A gradient, and the leaf that it belongs to.
+#[derive(Debug)]
+struct Held {
+    gradient: Tensor,
+    /// A [`LeafId`] is the address of this node. While something refers to it, even weakly, no
+    /// later leaf gets the address, so no leaf finds the gradient of one that is gone.
+    _leaf: Weak<Node>,
 }
 
 impl Gradients {
@@ -23,6 +38,7 @@ impl Gradients {
     pub fn get(&self, leaf: &Var) -> Result<&Tensor> {
         let name = leaf.node().map_or("a constant", |node| node.name());
         let found = leaf.id().and_then(|id| self.by_leaf.get(&id));
+        let found = found.map(|held| &held.gradient);
         found.ok_or_else(|| Error::NoGradient { names: vec![name.to_owned()] })
     }
 
@@ -38,7 +54,7 @@ impl Gradients {
         let (mut found, mut names) = (Vec::new(), Vec::new());
         for (id, name) in leaves {
             match self.by_leaf.get(&id) {
-                Some(gradient) => found.push(gradient),
+                Some(held) => found.push(&held.gradient),
                 None => names.push(name.to_owned()),
             }
         }
@@ -62,7 +78,11 @@ impl Sink for Gradients {
         leaf: LeafId,
         gradient: Gradient<'_>,
     ) -> Result<(), Box<dyn StdError + Send + Sync>> {
-        self.by_leaf.insert(leaf, gradient.into_tensor()?);
+        if self.by_leaf.contains_key(&leaf) {
+            return Err(Error::SecondGradient { name: gradient.leaf.name().to_owned() }.into());
+        }
+        let _leaf = Arc::downgrade(gradient.leaf);
+        self.by_leaf.insert(leaf, Held { gradient: gradient.into_tensor()?, _leaf });
         Ok(())
     }
 }

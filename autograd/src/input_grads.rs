@@ -16,10 +16,12 @@ pub struct InputGrads<'a> {
     sink: &'a mut dyn Sink,
     /// By visit: the sum of the contributions so far.
     sums: Vec<Option<Tensor>>,
-    /// By visit: edges from which a contribution may still come; 0 once a leaf was emitted.
+    /// By visit: edges from which a contribution is still to come.
     pending: Vec<usize>,
     /// The visit of the operation whose vjp runs.
     current: usize,
+    /// By input of that operation: gradients that its vjp has given.
+    given: Vec<usize>,
     /// The gradient of the loss with respect to itself; tells the device.
     seed: Tensor,
 }
@@ -29,19 +31,34 @@ impl<'a> InputGrads<'a> {
     pub(crate) fn new(order: &'a Order, sink: &'a mut dyn Sink, seed: Tensor) -> Result<Self> {
         let sums = order.visits.iter().map(|_| None).collect();
         let pending = order.visits.iter().map(|visit| visit.uses).collect();
-        let mut grads = InputGrads { order, sink, sums, pending, current: 0, seed: seed.clone() };
+        let mut grads = InputGrads {
+            order,
+            sink,
+            sums,
+            pending,
+            current: 0,
+            given: Vec::new(),
+            seed: seed.clone(),
+        };
         grads.sums[0] = Some(seed);
         grads.edge_done(0)?;
         Ok(grads)
     }
 
-    /// Walks to an operation: runs its vjp if it received anything, and closes its edges.
+    /// Walks to an operation: runs its vjp and closes its edges. The operation has received its
+    /// gradient, since all its consumers were walked and each gave one.
     pub(crate) fn walk(&mut self, visit: usize) -> Result<()> {
         self.current = visit;
         let order = self.order;
         let Visit { node, inputs, .. } = &order.visits[visit];
         if let (Kind::Op(op), Some(dy)) = (&node.kind, self.sums[visit].take()) {
+            self.given.clear();
+            self.given.resize(inputs.len(), 0);
             op.vjp(&dy, self)?;
+            let mut given = self.given.iter().zip(inputs);
+            if let Some(input) = given.position(|(&n, input)| input.is_some() && n != 1) {
+                return Err(self.miscounted(input, self.given[input]));
+            }
         }
         inputs.iter().flatten().try_for_each(|&edge| self.edge_done(edge))
     }
@@ -54,14 +71,19 @@ impl<'a> InputGrads<'a> {
     /// Gives the gradient of `input`. One that is not wanted is dropped.
     ///
     /// # Errors
-    /// A gradient whose shape or type is not the input's.
+    /// A gradient whose shape or type is not the input's, a second one for the same input, or an
+    /// input that the operation does not have.
     pub fn give(&mut self, input: usize, gradient: Tensor) -> Result<()> {
-        let Some(visit) = self.visit_of(input) else { return Ok(()) };
+        let Some(visit) = self.receive(input)? else { return Ok(()) };
+        self.add(input, visit, gradient)
+    }
+
+    fn add(&mut self, input: usize, visit: usize, gradient: Tensor) -> Result<()> {
         let Node { shape, dtype, .. } = *self.node(visit);
         let (found, found_dtype) = (*gradient.shape(), gradient.dtype());
         if (found, found_dtype) != (shape, dtype) {
             let op = self.current_op();
-            return Err(Error::Vjp { op, found, found_dtype, shape, dtype });
+            return Err(Error::Vjp { op, input, found, found_dtype, shape, dtype });
         }
         self.sums[visit] = Some(match self.sums[visit].take() {
             None => gradient,
@@ -74,46 +96,74 @@ impl<'a> InputGrads<'a> {
     /// once, straight into the sink's memory, which makes it final; otherwise into a new tensor.
     /// Does nothing when no gradient is wanted.
     ///
+    /// `write` fills the whole place, with [`TensorMut::copy_from`] or an operation that ends in
+    /// `_into`; what the place held before does not matter.
+    ///
     /// # Errors
-    /// The errors of `write` and of the sink.
+    /// The errors of `write` and of the sink, a `write` that writes nothing, a second gradient
+    /// for the same input, or an input that the operation does not have.
     pub fn write(
         &mut self,
         input: usize,
         mut write: impl FnMut(&mut TensorMut<'_>) -> tensor::Result<()>,
     ) -> Result<()> {
-        let Some(visit) = self.visit_of(input) else { return Ok(()) };
-        let node = self.node(visit);
-        if self.pending[visit] == 1 && self.order.visits[visit].uses == 1 && node.is_leaf() {
-            return self.emit(visit, Source::Write(&mut write));
-        }
-        let gradient = written(self.seed.device(), node.shape, node.dtype, &mut write)?;
-        self.give(input, gradient)
-    }
-
-    /// One edge less from which `visit` may receive. At the last, a leaf is final: one that was
-    /// reached but received nothing has gradient zero.
-    fn edge_done(&mut self, visit: usize) -> Result<()> {
-        // A leaf whose only contribution was written in place has been emitted.
-        if self.pending[visit] == 0 {
-            return Ok(());
-        }
-        self.pending[visit] -= 1;
-        let node = self.node(visit);
-        if self.pending[visit] > 0 || !node.is_leaf() {
-            return Ok(());
-        }
-        let sum = match self.sums[visit].take() {
-            Some(sum) => sum,
-            None => Tensor::zeros(self.seed.device(), node.dtype, &node.shape)?,
+        let Some(visit) = self.receive(input)? else { return Ok(()) };
+        let (op, node) = (self.current_op(), self.node(visit));
+        let mut silent = false;
+        // The sink must not take a place that nobody wrote for a gradient: hence an error inside.
+        let mut watched = |out: &mut TensorMut<'_>| {
+            let before = out.writes();
+            write(out)?;
+            silent = out.writes() == before;
+            let unwritten = || tensor::Error::Unwritten { op, shape: *out.shape() };
+            if silent { Err(unwritten()) } else { Ok(()) }
         };
-        self.emit(visit, Source::Ready(sum))
+        let done = if self.order.visits[visit].uses == 1 && node.is_leaf() {
+            self.emit(visit, Source::Write(&mut watched))
+        } else {
+            let written = written(self.seed.device(), node, &mut watched);
+            written.map_err(Error::from).and_then(|gradient| self.add(input, visit, gradient))
+        };
+        if silent { Err(self.miscounted(input, 0)) } else { done }
     }
 
-    fn emit(&mut self, visit: usize, source: Source<'_>) -> Result<()> {
-        self.pending[visit] = 0;
+    /// Counts a gradient for `input`, and tells the visit that it goes to if it is wanted.
+    fn receive(&mut self, input: usize) -> Result<Option<usize>> {
+        let inputs = self.given.len();
+        let Some(given) = self.given.get_mut(input) else {
+            return Err(Error::VjpInput { op: self.current_op(), input, inputs });
+        };
+        *given += 1;
+        let count = *given;
+        match self.visit_of(input) {
+            Some(_) if count > 1 => Err(self.miscounted(input, count)),
+            visit => Ok(visit),
+        }
+    }
+
+    fn miscounted(&self, input: usize, count: usize) -> Error {
+        Error::VjpCount { op: self.current_op(), input, count }
+    }
+
+    /// One edge less from which `visit` receives. At the last, a leaf is final; one whose only
+    /// contribution was written in place has been emitted and left no sum.
+    fn edge_done(&mut self, visit: usize) -> Result<()> {
+        self.pending[visit] -= 1;
+        if self.pending[visit] > 0 || !self.node(visit).is_leaf() {
+            return Ok(());
+        }
+        match self.sums[visit].take() {
+            Some(sum) => self.emit(visit, Source::Ready(sum)),
+            None => Ok(()),
+        }
+    }
+
+    fn emit<'s>(&mut self, visit: usize, source: Source<'s>) -> Result<()>
+    where
+        'a: 's,
+    {
         let leaf = &self.order.visits[visit].node;
-        let device = self.seed.device().clone();
-        let gradient = Gradient { source, shape: leaf.shape, dtype: leaf.dtype, device };
+        let gradient = Gradient { source, leaf, device: self.seed.device().clone() };
         self.sink
             .emit(LeafId::of(leaf), gradient)
             .map_err(|source| Error::Sink { leaf: leaf.name().to_owned(), source })

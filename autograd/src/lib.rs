@@ -8,10 +8,12 @@
 
 mod arena;
 mod backward;
+mod coverage;
 mod error;
 mod gradcheck;
 mod gradients;
 mod input_grads;
+mod next_step;
 mod node;
 mod ops;
 mod order;
@@ -23,6 +25,7 @@ pub use error::{Error, Result};
 pub use gradcheck::{Mismatch, gradcheck};
 pub use gradients::Gradients;
 pub use input_grads::InputGrads;
+pub use next_step::{NextStep, Written};
 pub use node::Op;
 pub use sink::{Gradient, Sink};
 pub use var::{LeafId, Var};

@@ -15,7 +15,8 @@ pub trait Op: Send + Sync + 'static {
     /// The operation's name, as in `tensor` and `kernels`.
     fn name(&self) -> &'static str;
 
-    /// Gives `grads` one gradient for each wanted input.
+    /// Gives `grads` exactly one gradient for each wanted input, also where it is zero. `backward`
+    /// refuses a vjp that gives none or two.
     ///
     /// # Errors
     /// A refused tensor operation, or a gradient that the receiver refuses.

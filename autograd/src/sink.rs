@@ -2,10 +2,12 @@
 //! `backward.rs` calls; `dist` implements [`Sink`] to put the gradient into a bucket.
 
 use std::error::Error as StdError;
+use std::sync::Arc;
 
 use tensor::{DType, Device, Shape, Tensor, TensorMut};
 
 use crate::error::Result;
+use crate::node::Node;
 use crate::var::LeafId;
 
 /// Receives each leaf's gradient the moment it is final.
@@ -25,8 +27,7 @@ pub trait Sink {
 /// A final gradient, perhaps not computed yet: its receiver says where it shall be written.
 pub struct Gradient<'a> {
     pub(crate) source: Source<'a>,
-    pub(crate) shape: Shape,
-    pub(crate) dtype: DType,
+    pub(crate) leaf: &'a Arc<Node>,
     pub(crate) device: Device,
 }
 
@@ -43,12 +44,12 @@ pub(crate) enum Source<'a> {
 impl Gradient<'_> {
     /// The leaf's shape.
     pub fn shape(&self) -> &Shape {
-        &self.shape
+        &self.leaf.shape
     }
 
     /// The leaf's element type.
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.leaf.dtype
     }
 
     /// Writes the gradient into `out`, which has its shape and type.
@@ -69,21 +70,20 @@ impl Gradient<'_> {
     pub fn into_tensor(self) -> tensor::Result<Tensor> {
         match self.source {
             Source::Ready(gradient) => Ok(gradient),
-            Source::Write(write) => written(&self.device, self.shape, self.dtype, write),
+            Source::Write(write) => written(&self.device, self.leaf, write),
         }
     }
 }
 
-/// A new tensor that `write` fills.
-pub(crate) fn written(
-    device: &Device,
-    shape: Shape,
-    dtype: DType,
-    write: Write<'_>,
-) -> tensor::Result<Tensor> {
-    match dtype {
-        DType::F64 => written_as::<f64>(device, shape, write),
-        _ => written_as::<f32>(device, shape, write),
+/// What errors call a gradient that gets memory of its own.
+const OP: &str = "backward";
+
+/// A new tensor of the shape and type of `node`'s value, which `write` fills.
+pub(crate) fn written(device: &Device, node: &Node, write: Write<'_>) -> tensor::Result<Tensor> {
+    match node.dtype {
+        DType::F32 => written_as::<f32>(device, node.shape, write),
+        DType::F64 => written_as::<f64>(device, node.shape, write),
+        found => Err(tensor::Error::DType { op: OP, found, wanted: "f32 or f64" }),
     }
 }
 
@@ -93,8 +93,8 @@ fn written_as<T: tensor::Differentiable>(
     write: Write<'_>,
 ) -> tensor::Result<Tensor> {
     let mut done = Ok(());
-    let gradient = Tensor::filled::<T>(device, shape, |out| {
+    let gradient = Tensor::filled::<T>(OP, device, shape, |out| {
         done = TensorMut::new(out, shape).and_then(|mut out| write(&mut out));
-    });
+    })?;
     done.map(|()| gradient)
 }

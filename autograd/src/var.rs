@@ -27,7 +27,9 @@ pub struct Var {
     node: Option<Arc<Node>>,
 }
 
-/// Which leaf: equal for all clones of one leaf, different for all others that are alive.
+/// Which leaf: equal for all clones of one leaf, different for all others that are alive. Whoever
+/// keeps one for longer than the leaf may see it again for another leaf; [`crate::Gradients`]
+/// and an arena keep theirs from being used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LeafId(usize);
 
@@ -39,7 +41,8 @@ impl LeafId {
 }
 
 impl Var {
-    /// A value that gradients are wanted for. The name appears in reports and errors.
+    /// A value of type f32 or f64 that gradients are wanted for; one of another type is refused
+    /// by `backward`. The name appears in reports and errors.
     pub fn leaf(name: &str, value: Tensor) -> Self {
         let node = Node::leaf(name, &value);
         Var { value, node: Some(node) }

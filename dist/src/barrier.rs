@@ -15,9 +15,6 @@ const ABORTED: u64 = 1 << 63;
 const ARRIVED_BITS: u32 = 20;
 const ARRIVED: u64 = (1 << ARRIVED_BITS) - 1;
 
-/// The most ranks that a barrier counts.
-pub(crate) const RANKS_MAX: usize = ARRIVED as usize;
-
 /// The barrier of one world.
 #[derive(Debug)]
 pub(crate) struct Barrier {
@@ -290,7 +287,7 @@ mod tests {
         for error in errors.into_iter().chain([world.pass(1).unwrap_err()]) {
             assert!(matches!(&error, Error::Late { ranks, .. } if *ranks == [1, 3]), "{error}");
         }
-        let later = world.barrier.abort(Error::World { ranks: 0, shards: 0 });
+        let later = world.barrier.abort(Error::World { ranks: 0, shards: 0, max: 1 });
         assert!(matches!(later, Error::Late { .. }), "the first cause wins: {later}");
     }
 

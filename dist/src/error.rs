@@ -13,14 +13,16 @@ use std::time::Duration;
 pub enum Error {
     /// A world that cannot be.
     #[error(
-        "world: {ranks} ranks over {shards} shards were asked for; a world has at least one rank, \
-         and a shard for each: ask for 1 to {shards} ranks, or for more shards"
+        "world: {ranks} ranks over {shards} shards were asked for; a world has 1 to {max} ranks, \
+         and at least one shard for each: change one of the two numbers"
     )]
     World {
         /// Ranks that were asked for.
         ranks: usize,
         /// Shards that were asked for.
         shards: usize,
+        /// The most ranks of a world.
+        max: usize,
     },
     /// A rank panicked, returned an error, or could not be started.
     #[error("rank {rank} failed: {cause}; the ranks go on together or not at all: mend that rank")]

@@ -60,7 +60,7 @@ struct Filling<T> {
 /// ```
 /// use ringgrad_dist::{Averaged, GradSync, Rank, ReplicaResult};
 /// fn reduced(sync: &mut GradSync<f32>, rank: &Rank) -> ReplicaResult<Averaged<f32>> {
-///     sync.reduce(rank)
+///     sync.reduce(rank, "step 0")
 /// }
 /// ```
 ///
@@ -196,12 +196,13 @@ impl<T: Differentiable> GradSync<T> {
         Ok(())
     }
 
-    /// Waits until every bucket is the sum over all shards of all ranks.
+    /// Waits until every bucket is the sum over all shards of all ranks. `label` says which step of
+    /// which replica over which samples this is; it must be the same on every rank.
     ///
     /// # Errors
-    /// Shards of this step that were not closed, a rank that failed or did not come (named, with
+    /// Shards of this step that were not closed, ranks that are in different steps, a rank that failed or did not come (named, with
     /// the bucket's leaves), or a global count that is not positive.
-    pub fn reduce(&mut self, rank: &Rank) -> ReplicaResult<Averaged<T>> {
+    pub fn reduce(&mut self, rank: &Rank, label: &str) -> ReplicaResult<Averaged<T>> {
         let expected = rank.shard_range().len();
         if self.closed != expected {
             return Err(ReplicaError::OpenShards { closed: self.closed, expected });
@@ -211,7 +212,7 @@ impl<T: Differentiable> GradSync<T> {
         let small = if self.break_sync == BreakSync::NoReduce {
             small
         } else {
-            rank.share_small(small)?.concat()
+            rank.share_small(label, small)?.concat()
         };
         let total = |first| small.iter().skip(first).step_by(2).fold(0.0, |sum, x| sum + x);
         let (loss_sum, count) = (total(0), total(1));

@@ -52,11 +52,12 @@ pub fn lockstep<T: Differentiable>(
     rule: &UpdateRule,
     averaged: &Averaged<T>,
 ) -> ReplicaResult<()> {
-    arena.check_released()?;
+    let mut next = arena.next_step(rule, averaged.count)?;
     for (range, sum) in &averaged.sums {
-        arena.write_next(rule, averaged.count, range.clone(), sum)?;
+        next.write(range.clone(), sum)?;
     }
+    let written = next.finish()?;
     rank.commit()?;
-    arena.flip();
+    written.flip();
     Ok(())
 }

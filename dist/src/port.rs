@@ -16,6 +16,15 @@ use std::sync::Arc;
 #[must_use = "a reduction that is started is to be finished"]
 pub struct Ticket {
     seq: u64,
+    owner: Owner,
+}
+
+/// Whose ticket it is: the rank, and the address of its world's fabric, which lives as long as any
+/// rank of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Owner {
+    fabric: usize,
+    rank: usize,
 }
 
 /// Where a rank's time inside `dist` went.
@@ -117,7 +126,7 @@ impl Port {
         let header = Header::new(Kind::Gradients, T::DTYPE, count);
         self.engine.open(Header { algorithm, label: label.to_owned(), ..header });
         self.progress()?;
-        Ok(Ticket { seq })
+        Ok(Ticket { seq, owner: self.owner() })
     }
 
     /// Waits for what [`Port::start_gradients`] started: the total, and the sums that were brought.
@@ -125,16 +134,23 @@ impl Port {
         &mut self,
         ticket: Ticket,
     ) -> Result<(Vec<T>, Vec<Vec<T>>)> {
-        self.wait_for(ticket.seq, Stage::Done)?;
-        self.engine.close(ticket.seq);
-        match self.lane("finish")?.unload(ticket.seq) {
-            Some(Cargo { result, parts, .. }) => Ok((result, parts)),
-            None => self.refuse(
-                "finish",
-                format!("a ticket for collective {} and {}", ticket.seq, T::DTYPE),
-                "a ticket is finished by the rank that started it, with the same element type",
-            ),
+        let Ticket { seq, owner } = ticket;
+        if owner == self.owner() {
+            self.wait_for(seq, Stage::Done)?;
+            self.engine.close(seq);
+            if let Some(Cargo { result, parts, .. }) = self.lane("finish")?.unload(seq) {
+                return Ok((result, parts));
+            }
         }
+        self.refuse(
+            "finish",
+            format!("a ticket of rank {} for collective {seq}, as {}", owner.rank, T::DTYPE),
+            "a ticket is finished by the rank that started it, with the same element type",
+        )
+    }
+
+    fn owner(&self) -> Owner {
+        Owner { fabric: Arc::as_ptr(&self.fabric).addr(), rank: self.rank }
     }
 
     /// Keeps a buffer for a later total.

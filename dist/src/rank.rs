@@ -4,7 +4,7 @@
 //! error, and so do all others, at once or at the deadline. After the first failure a world is
 //! over: every further call returns the first cause.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub struct Rank {
     settings: Settings,
     device: Device,
     port: RefCell<Port>,
+    /// Replicas that were made on this rank.
+    replicas: Cell<u64>,
 }
 
 impl fmt::Debug for Rank {
@@ -40,7 +42,7 @@ impl Rank {
     pub(crate) fn new(fabric: &Arc<Fabric>, rank: usize) -> Result<Self, tensor::Error> {
         let device = Device::cpu_with_threads(fabric.settings.threads)?;
         let port = RefCell::new(Port::new(fabric, rank));
-        Ok(Rank { rank, settings: fabric.settings, device, port })
+        Ok(Rank { rank, settings: fabric.settings, device, port, replicas: Cell::new(0) })
     }
 
     /// Which rank, from 0.
@@ -96,6 +98,12 @@ impl Rank {
     /// rank finds by itself, so that all report them in the same words.
     pub(crate) fn fail(&self, error: Error) {
         self.port.borrow().fabric.fail(error);
+    }
+
+    /// The number of a new replica: ranks that make replicas in the same order give them the same
+    /// numbers, and find out if they mix them up.
+    pub(crate) fn number_replica(&self) -> u64 {
+        self.replicas.replace(self.replicas.get() + 1)
     }
 
     /// Shows a sign of life. For computations between two collectives that take longer than the
@@ -192,13 +200,15 @@ impl Rank {
     }
 
     /// All ranks' `values`, in rank order. For a few numbers: every rank copies all of them.
-    /// Lengths may differ.
+    /// Lengths may differ; `label`, which says what the numbers are, must be the same on every
+    /// rank.
     ///
     /// # Errors
-    /// A rank that failed.
-    pub fn share_small(&self, values: Vec<f64>) -> Result<Vec<Vec<f64>>> {
+    /// Ranks that brought different labels, or a rank that failed.
+    pub fn share_small(&self, label: &str, values: Vec<f64>) -> Result<Vec<Vec<f64>>> {
         self.call(|port| {
             let header = Header::new(Kind::ShareSmall, kernels::DType::F64, values.len());
+            let header = Header { label: label.to_owned(), ..header };
             let mut cargo = port.collect(header, values, false)?;
             let shared = std::mem::take(&mut cargo.parts);
             port.retire(cargo);

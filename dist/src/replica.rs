@@ -59,6 +59,8 @@ pub struct Replica {
     arena: LeafArena,
     rule: UpdateRule,
     sync: AnySync,
+    /// Which replica of its rank: the same on every rank.
+    number: u64,
 }
 
 /// The sync of the arena's element type.
@@ -68,17 +70,18 @@ enum AnySync {
 }
 
 impl Replica {
-    /// Compares names and shapes with the other ranks, and takes over rank 0's values.
+    /// Compares names, shapes and the rule with the other ranks, and takes over rank 0's values.
     ///
     /// # Errors
-    /// Parameters that differ from rank 0's in name, shape or number, or a rank that failed.
+    /// Parameters that differ from rank 0's in name, shape or number, another rule, or a rank that
+    /// failed.
     pub fn new(
         rank: &Rank,
         mut arena: LeafArena,
         rule: UpdateRule,
         settings: ReplicaSettings,
     ) -> ReplicaResult<Self> {
-        compare_leaves(rank, &arena)?;
+        compare(rank, &arena, &rule)?;
         let ReplicaSettings { bucket_bytes, break_sync } = settings;
         let share = break_sync != BreakSync::RankSeed;
         let sync = match arena.dtype() {
@@ -91,7 +94,7 @@ impl Replica {
                 AnySync::F32(GradSync::new(&arena, bucket_bytes, break_sync))
             }
         };
-        Ok(Replica { arena, rule, sync })
+        Ok(Replica { arena, rule, sync, number: rank.number_replica() })
     }
 
     /// The parameters.
@@ -127,14 +130,16 @@ impl Replica {
     }
 
     /// After all shards: waits for the sums over all ranks, and steps with them in lockstep.
+    /// `batch` says which samples were taken, and must be the same on every rank.
     ///
     /// # Errors
-    /// A rank that failed or did not come, a global count that is not positive, or a graph that
+    /// Ranks that are in different steps, replicas or batches, a rank that failed or did not come, a global count that is not positive, or a graph that
     /// still holds parameters. The live parameters are then those of the last committed step.
-    pub fn step(&mut self, rank: &Rank) -> ReplicaResult<Stepped> {
+    pub fn step(&mut self, rank: &Rank, batch: &str) -> ReplicaResult<Stepped> {
+        let label = format!("replica {}, step {}, {batch}", self.number, self.arena.steps());
         match &mut self.sync {
-            AnySync::F32(sync) => stepped(rank, &mut self.arena, &self.rule, sync),
-            AnySync::F64(sync) => stepped(rank, &mut self.arena, &self.rule, sync),
+            AnySync::F32(sync) => stepped(rank, &label, &mut self.arena, &self.rule, sync),
+            AnySync::F64(sync) => stepped(rank, &label, &mut self.arena, &self.rule, sync),
         }
     }
 
@@ -154,11 +159,12 @@ impl Replica {
 
 fn stepped<T: Differentiable>(
     rank: &Rank,
+    label: &str,
     arena: &mut LeafArena,
     rule: &UpdateRule,
     sync: &mut GradSync<T>,
 ) -> ReplicaResult<Stepped> {
-    let averaged = sync.reduce(rank)?;
+    let averaged = sync.reduce(rank, label)?;
     lockstep(rank, arena, rule, &averaged)?;
     let stepped = Stepped { loss: averaged.loss(), count: averaged.count() };
     sync.recycle(rank, averaged);
@@ -185,10 +191,14 @@ impl Sink for ShardSink<'_> {
     }
 }
 
-/// Fails on every rank when any rank's leaves differ from rank 0's, quoting the first difference.
-fn compare_leaves(rank: &Rank, arena: &LeafArena) -> ReplicaResult<()> {
-    let describe = |leaf| format!("{} {} {}", arena.name(leaf), arena.dtype(), arena.shape(leaf));
-    let own: Vec<String> = (0..arena.len()).map(describe).collect();
+/// Fails on every rank when any rank's leaves or rule differ from rank 0's, quoting the first
+/// difference.
+fn compare(rank: &Rank, arena: &LeafArena, rule: &UpdateRule) -> ReplicaResult<()> {
+    let describe = |leaf| {
+        format!("the parameter {} {} {}", arena.name(leaf), arena.dtype(), arena.shape(leaf))
+    };
+    let leaves = (0..arena.len()).map(describe);
+    let own: Vec<String> = leaves.chain([format!("the update rule {rule:?}")]).collect();
     // Texts travel as one number a byte: this happens once, before the first step.
     let bytes = own.join("\n").bytes().map(i64::from).collect::<Vec<_>>();
     let lens = rank.all_gather(vec![bytes.len() as i64])?;
@@ -212,15 +222,15 @@ fn compare_leaves(rank: &Rank, arena: &LeafArena) -> ReplicaResult<()> {
     Ok(())
 }
 
-/// The first parameter in which two lists differ, as each of them has it.
+/// The first line in which two lists differ, as each of them has it.
 fn first_difference(left: &str, right: &str) -> [String; 2] {
     let (mut left, mut right) = (left.lines(), right.lines());
     loop {
         let pair = [left.next(), right.next()];
         if pair[0] != pair[1] || pair[0].is_none() {
             return pair.map(|line| match line {
-                Some(line) => format!("the parameter {line}"),
-                None => "no further parameter".to_owned(),
+                Some(line) => line.to_owned(),
+                None => "nothing more".to_owned(),
             });
         }
     }

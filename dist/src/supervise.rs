@@ -1,8 +1,10 @@
 //! Waits for the ranks of a world, and for none of them longer than it shows signs of life.
 
+use std::thread::{self, JoinHandle};
+
 use crate::error::{Error, Result};
 use crate::fabric::Fabric;
-use crate::sync::{Condvar, Duration, Instant, Mutex, lock, wait_on};
+use crate::sync::{Arc, Condvar, Deadline, Duration, Instant, Mutex, lock, wait_on};
 
 /// How much longer than the deadline a rank may be silent: those who wait for it in a collective
 /// report it first, and more exactly.
@@ -44,7 +46,8 @@ struct Sign {
 }
 
 /// Waits until every rank has handed in its result or is stuck; returns those that are. For these
-/// the result is [`Error::Stuck`].
+/// the result is [`Error::Stuck`]. Once the world has failed no further sign counts: a rank that
+/// goes on regardless has as long to end as one that is silent.
 pub(crate) fn supervise<R>(fabric: &Fabric, desk: &Desk<R>) -> Vec<usize> {
     let limit = fabric.settings.deadline.saturating_add(GRACE);
     let nap = (limit / 16).clamp(Duration::from_millis(1), Duration::from_millis(200));
@@ -70,7 +73,7 @@ pub(crate) fn supervise<R>(fabric: &Fabric, desk: &Desk<R>) -> Vec<usize> {
 /// For how long `rank` has been silent, if that is too long.
 fn silence(fabric: &Fabric, rank: usize, sign: &mut Sign, limit: Duration) -> Option<Duration> {
     let count = fabric.roll.signs(rank);
-    if count != sign.count {
+    if count != sign.count && fabric.check().is_ok() {
         *sign = Sign { count, seen: Instant::now() };
         return None;
     }
@@ -78,4 +81,34 @@ fn silence(fabric: &Fabric, rank: usize, sign: &mut Sign, limit: Duration) -> Op
     // Inside a call every wait has the deadline; a call has a few, and work to do.
     let patience = if fabric.roll.is_outside(rank) { limit } else { limit.saturating_mul(4) };
     (silent > patience).then_some(silent)
+}
+
+/// Joins threads that have handed in their results; returns how many do not end. These are held up
+/// by the destructor of a thread-local of the user's: nothing else runs after the hand-in.
+///
+/// A join has no limit of its own, so a thread of ours does it, and is waited for with one.
+pub(crate) fn join_all(handles: Vec<JoinHandle<()>>) -> usize {
+    let ranks = handles.len();
+    let joined = Arc::new((Mutex::new(0), Condvar::new()));
+    let shared = Arc::clone(&joined);
+    let joiner = thread::Builder::new().name("ringgrad-joiner".to_owned()).spawn(move || {
+        for handle in handles {
+            // `serve` catches panics, so there is no other outcome to look at.
+            drop(handle.join());
+            *lock(&shared.0) += 1;
+            shared.1.notify_one();
+        }
+    });
+    // Without another thread nothing can be joined in bounded time: the ranks' threads end alone.
+    let Ok(joiner) = joiner else { return 0 };
+    let (count, bell) = &*joined;
+    let deadline = Deadline::after(GRACE);
+    let mut done = lock(count);
+    while *done < ranks {
+        let Some(left) = deadline.left() else { return ranks - *done };
+        done = wait_on(bell, done, left);
+    }
+    drop(done);
+    drop(joiner.join());
+    0
 }

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use crate::barrier::RANKS_MAX;
 use crate::error::{Error, Result};
 use crate::fabric::{Fabric, Settings};
 use crate::header::Algorithm;
 use crate::rank::Rank;
-use crate::supervise::{Desk, supervise};
+use crate::supervise::{Desk, join_all, supervise};
 
 /// A world of ranks that is about to run.
 ///
@@ -37,6 +36,9 @@ pub struct World {
     granule: usize,
     deadline: Duration,
 }
+
+/// The most ranks of a world. Each is a thread and looks at all others: a machine has fewer cores.
+const RANKS_MAX: usize = 1024;
 
 /// What became of every rank.
 #[derive(Debug)]
@@ -124,8 +126,9 @@ impl World {
         match self.settings() {
             Ok(settings) => launch(&Arc::new(Fabric::new(settings)), body),
             Err(error) => {
-                let refused = self.ranks.clamp(1, RANKS_MAX);
-                let results = (0..refused).map(|_| Err(error.clone())).collect();
+                // No rank has run: one result tells it all.
+                let results =
+                    (0..self.ranks.clamp(1, RANKS_MAX)).map(|_| Err(error.clone())).collect();
                 Outcome { results, detached: 0 }
             }
         }
@@ -135,7 +138,7 @@ impl World {
         let ranks = self.ranks;
         let shards = self.shards.unwrap_or(ranks);
         if ranks == 0 || shards < ranks || ranks > RANKS_MAX {
-            return Err(Error::World { ranks, shards });
+            return Err(Error::World { ranks, shards, max: RANKS_MAX });
         }
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Ok(Settings {
@@ -178,16 +181,10 @@ where
             }
         }
     }
-    let detached = supervise(fabric, &desk);
-    for (rank, handle) in handles.into_iter().enumerate() {
-        if let Some(handle) = handle
-            && !detached.contains(&rank)
-        {
-            // `serve` catches panics; a thread that has handed in is at its end.
-            drop(handle.join());
-        }
-    }
-    Outcome { results: desk.take(), detached: detached.len() }
+    let stuck = supervise(fabric, &desk);
+    let ended = handles.into_iter().enumerate().filter(|(rank, _)| !stuck.contains(rank));
+    let detached = stuck.len() + join_all(ended.filter_map(|(_, handle)| handle).collect());
+    Outcome { results: desk.take(), detached }
 }
 
 /// Runs one rank to its end, and tells the others how it ended.
@@ -204,12 +201,10 @@ where
     let failed = |cause| Error::RankFailed { rank, cause };
     let result = match ended {
         Ok(Ok(result)) => Ok(result),
-        Ok(Err(error)) => match error.downcast::<Error>() {
-            Ok(error) => {
-                fabric.fail(failed(Arc::new((*error).clone())));
-                Err(*error)
-            }
-            Err(error) => Err(failed(error.into())),
+        Ok(Err(error)) => match fabric.check() {
+            // It returns what the world failed of, perhaps wrapped in an error type of its own.
+            Err(cause) if cause.to_string() == error.to_string() => Err(cause),
+            _ => Err(failed(error.into())),
         },
         Err(panic) => {
             let text = panic
@@ -217,6 +212,10 @@ where
                 .map(ToString::to_string)
                 .or_else(|| panic.downcast_ref::<String>().cloned())
                 .unwrap_or_else(|| "a value that is no text".to_owned());
+            // A payload whose destructor panics is not to take this thread with it.
+            if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+                std::mem::forget(second);
+            }
             Err(failed(Box::<dyn StdError + Send + Sync>::from(format!("panicked: {text}")).into()))
         }
     };

@@ -50,7 +50,7 @@ fn call(rank: &Rank, dice: &mut Dice) -> Result<(), Error> {
             assert!(data.len() == len && data.iter().all(|&x| x == base + root as f64));
         }
         5 => {
-            let shared = rank.share_small(vec![own, base])?;
+            let shared = rank.share_small("soak", vec![own, base])?;
             assert!(shared.iter().enumerate().all(|(i, x)| *x == [i as f64, base]));
         }
         6 => rank.commit()?,

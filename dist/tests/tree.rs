@@ -127,7 +127,7 @@ fn all_gather_and_share_small_keep_rank_order_and_take_any_lengths() {
             let gathered = rank.all_gather(own(rank.rank() as i64).collect::<Vec<_>>())?;
             assert!(gathered.into_iter().eq((0..ranks).flat_map(own)));
             let small = own(rank.rank() as i64).map(|x| x as f64).collect();
-            let shared = rank.share_small(small)?;
+            let shared = rank.share_small("few", small)?;
             let wanted: Vec<Vec<f64>> =
                 (0..ranks).map(|rank| own(rank).map(|x| x as f64).collect()).collect();
             assert_eq!(shared, wanted);

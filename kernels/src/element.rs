@@ -108,13 +108,28 @@ pub trait Float:
     fn tanh(self) -> Self;
 }
 
+/// `value` in f32 rounded to odd: exact, or else the neighbour with an odd last bit. A second
+/// rounding to a type of half the width then gives what one rounding would have given, since an
+/// odd last bit is never a tie (Boldo and Melquiond 2008, "Emulation of a FMA and correctly rounded
+/// sums: proved algorithms using rounding to odd").
+fn to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    let back = f64::from(near);
+    if back == value || value.is_nan() {
+        return near;
+    }
+    // Towards zero, then odd. The magnitude's bits count the floats upwards from zero.
+    let away = u32::from(back.abs() > value.abs());
+    f32::from_bits((near.to_bits() - away) | 1)
+}
+
 impl Element for f16 {
     const DTYPE: DType = DType::F16;
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
     fn from_f64(value: f64) -> Self {
-        f16::from_f64(value)
+        f16::from_f32(to_odd(value))
     }
 }
 
@@ -124,7 +139,7 @@ impl Element for bf16 {
         f64::from(self)
     }
     fn from_f64(value: f64) -> Self {
-        bf16::from_f64(value)
+        bf16::from_f32(to_odd(value))
     }
 }
 
@@ -239,5 +254,49 @@ impl Float for f64 {
     #[inline(always)]
     fn tanh(self) -> Self {
         math::tanh(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_number_is_rounded_once_to_the_nearest_half() {
+        // Just above and below a tie, by less than an f32 holds.
+        fn check<T: Element>(ulp: f64) {
+            let sliver = 2f64.powi(-40);
+            for (tie, down, up) in [(0.5, 0.0, 1.0), (1.5, 1.0, 2.0)] {
+                for sign in [1.0, -1.0] {
+                    let rounded = |x: f64| T::from_f64(sign * (1.0 + x)).to_f64();
+                    assert_eq!(rounded(tie * ulp + sliver), sign * (1.0 + up * ulp));
+                    assert_eq!(rounded(tie * ulp - sliver), sign * (1.0 + down * ulp));
+                }
+            }
+        }
+        check::<f16>(2f64.powi(-10));
+        check::<bf16>(2f64.powi(-7));
+        assert_eq!(<f16 as Element>::from_f64(1.0 + 2f64.powi(-11)), f16::ONE);
+    }
+
+    #[test]
+    fn halves_keep_special_values_tiny_ones_and_the_ends_of_their_range() {
+        let half = <f16 as Element>::from_f64;
+        let brain = <bf16 as Element>::from_f64;
+        assert!(half(f64::NAN).is_nan() && brain(f64::NAN).is_nan());
+        assert_eq!((half(-1e300), brain(1e300)), (f16::NEG_INFINITY, bf16::INFINITY));
+        assert_eq!((half(65_519.999), half(65_520.0)), (f16::MAX, f16::INFINITY));
+        for zero in [0.0, 1e-300, f64::from(f32::MIN_POSITIVE) / 1e30] {
+            assert_eq!((half(-zero).to_bits(), brain(zero).to_bits()), (0x8000, 0));
+        }
+        let least = 2f64.powi(-24);
+        assert_eq!((half(least).to_bits(), half(least * 0.5).to_bits()), (1, 0));
+        assert_eq!(half(least * 0.5 * (1.0 + 1e-12)).to_bits(), 1);
+        // Every number of either type comes back as itself.
+        for bits in 0..=u16::MAX {
+            let (h, b) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert!(h.is_nan() || half(f64::from(h)).to_bits() == bits, "{bits:#x}");
+            assert!(b.is_nan() || brain(f64::from(b)).to_bits() == bits, "{bits:#x}");
+        }
     }
 }

@@ -61,15 +61,40 @@ impl<'a, T> Strided<'a, T> {
     /// The elements as one slice, when the view is row-major without gaps.
     pub fn as_slice(&self) -> Option<&'a [T]> {
         let mut expected = 1;
+        let mut gapped = false;
         for (&len, &stride) in self.shape.iter().zip(self.strides).rev() {
             if len == 0 {
                 return Some(&[]);
             }
-            if len != 1 && stride != expected {
-                return None;
-            }
+            gapped |= len != 1 && stride != expected;
             expected *= len;
         }
+        if gapped {
+            return None;
+        }
         Some(&self.data[self.offset..self.offset + expected])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_is_had_of_every_view_without_gaps_and_of_every_empty_one() {
+        fn slice<'a>(
+            data: &'a [i32],
+            offset: usize,
+            shape: &'a [usize],
+            strides: &'a [usize],
+        ) -> Option<&'a [i32]> {
+            Strided::new(data, offset, shape, strides).as_slice()
+        }
+        let data = [1, 2, 3, 4, 5, 6];
+        assert_eq!(slice(&data, 1, &[2, 2], &[2, 1]), Some(&data[1..5]));
+        assert_eq!(slice(&data, 2, &[1, 3], &[9, 1]), Some(&data[2..5]));
+        assert_eq!(slice(&data, 0, &[2, 2], &[3, 1]), None);
+        assert_eq!(slice(&data, 0, &[0, 2], &[3, 1]), Some(&[][..]));
+        assert_eq!(slice(&data, 6, &[2, 0], &[3, 7]), Some(&[][..]));
     }
 }

@@ -4,18 +4,22 @@
 //! that no schedule fixes. Work is only ever split along *outputs*, so the number of threads
 //! cannot change a bit.
 
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// The threads of one rank.
+/// The threads of one rank. Dropping it waits until they have ended, which they do at once.
 #[derive(Debug)]
 pub struct Threads {
     pool: Option<ThreadPool>,
+    handles: Vec<JoinHandle<()>>,
 }
 
 impl Threads {
     /// The calling thread alone; starts nothing.
     pub const fn serial() -> Self {
-        Threads { pool: None }
+        Threads { pool: None, handles: Vec::new() }
     }
 
     /// A pool of `count` threads; `0` and `1` mean the calling thread alone.
@@ -26,11 +30,20 @@ impl Threads {
         if count <= 1 {
             return Ok(Threads::serial());
         }
+        // rayon ends its threads when the pool is dropped, but waits for none that it started
+        // itself.
+        let handles = Mutex::new(Vec::with_capacity(count));
         let pool = ThreadPoolBuilder::new()
             .num_threads(count)
-            .thread_name(|i| format!("ringgrad-kernel-{i}"))
+            .spawn_handler(|worker| {
+                let name = format!("ringgrad-kernel-{}", worker.index());
+                let handle = thread::Builder::new().name(name).spawn(|| worker.run())?;
+                handles.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+                Ok(())
+            })
             .build()?;
-        Ok(Threads { pool: Some(pool) })
+        let handles = handles.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Threads { pool: Some(pool), handles })
     }
 
     /// The number of threads, at least one.
@@ -83,6 +96,19 @@ impl Threads {
                 }
             }),
             _ => (0..parts).for_each(body),
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.pool = None;
+        for handle in self.handles.drain(..) {
+            // The last reference may go on a thread of the pool itself, which cannot wait for
+            // its own end. Kernels do not panic, so there is no other outcome to look at.
+            if handle.thread().id() != thread::current().id() {
+                drop(handle.join());
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ impl Init {
     }
 
     /// The same with parameters of type `dtype`, f32 or f64. Both draw the same numbers; f32
-    /// rounds them.
+    /// rounds them. Another type is refused when a parameter is made.
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = dtype;
         self
@@ -44,14 +44,15 @@ impl Init {
     /// A parameter of uniform numbers in `[−bound, bound)`.
     ///
     /// # Errors
-    /// An impossible shape.
+    /// An impossible shape or one too large for the memory, or a type that has no gradients.
     pub fn uniform(&self, name: &str, shape: &[usize], bound: f64) -> Result<Parameter> {
         let name = self.name(name);
         let shape = Shape::new("uniform", shape)?;
         let stream = Stream::new(self.seed, &name, 0);
         let value = match self.dtype {
-            DType::F64 => drawn::<f64>(&self.device, shape, &stream, bound),
-            _ => drawn::<f32>(&self.device, shape, &stream, bound),
+            DType::F32 => drawn::<f32>(&self.device, shape, &stream, bound)?,
+            DType::F64 => drawn::<f64>(&self.device, shape, &stream, bound)?,
+            dtype => return Err(autograd::Error::NotDifferentiable { name, dtype }.into()),
         };
         Ok(Parameter::new(name, value))
     }
@@ -61,16 +62,39 @@ impl Init {
     /// leak of eq. 15, as a uniform distribution of that variance).
     ///
     /// # Errors
-    /// An impossible shape.
+    /// An impossible shape or one too large for the memory, or a type that has no gradients.
     pub fn kaiming_uniform(&self, name: &str, shape: &[usize], fan_in: usize) -> Result<Parameter> {
         self.uniform(name, shape, 1.0 / (fan_in.max(1) as f64).sqrt())
     }
 }
 
-fn drawn<T: Differentiable>(device: &Device, shape: Shape, stream: &Stream, bound: f64) -> Tensor {
-    Tensor::filled::<T>(device, shape, |out| {
+fn drawn<T: Differentiable>(
+    device: &Device,
+    shape: Shape,
+    stream: &Stream,
+    bound: f64,
+) -> tensor::Result<Tensor> {
+    Tensor::filled::<T>("init", device, shape, |out| {
         for (i, x) in out.iter_mut().enumerate() {
             *x = T::from_f64((2.0 * stream.uniform(i as u64) - 1.0) * bound);
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_of_a_type_without_gradients_or_beyond_memory_is_refused() {
+        let init = Init::new(&Device::cpu(), 7).at("layers").at(0);
+        for dtype in [DType::F16, DType::BF16, DType::I64, DType::U8] {
+            let refused = init.clone().dtype(dtype).uniform("weight", &[2, 3], 1.0).unwrap_err();
+            let wanted = format!("layers.0.weight: elements of type {dtype} have no gradients");
+            assert!(refused.to_string().starts_with(&wanted), "{refused}");
+        }
+        assert!(init.clone().dtype(DType::F64).uniform("weight", &[2, 3], 1.0).is_ok());
+        let huge = init.uniform("weight", &[(1 << 59) + 1], 1.0).unwrap_err().to_string();
+        assert!(huge.starts_with("init: a tensor f32 [576460752303423489] takes"), "{huge}");
+    }
 }

@@ -14,6 +14,7 @@ mod loss;
 mod module;
 pub mod optim;
 mod parameter;
+mod regular;
 
 pub use binding::{arena_of, bind, named_values};
 pub use context::{Context, Mode};

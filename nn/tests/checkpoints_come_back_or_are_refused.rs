@@ -1,7 +1,7 @@
 //! Checkpoints: every bit comes back, other programs read them, and damage is refused.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use kernels::DType;
 use proptest::prelude::*;
@@ -141,24 +141,55 @@ fn every_cut_and_every_longer_file_is_refused() {
     assert!(load_bytes(&dir, &[&bytes[..], &[0]].concat()).is_err());
 }
 
-#[test]
-fn no_flipped_bit_changes_an_array_unnoticed() {
-    let (dir, path) = saved(&arrays(), &metadata());
-    let bytes = fs::read(path).unwrap();
+/// Flips every `stride`-th bit of the file that these arrays and metadata make.
+fn assert_flips_are_noticed(arrays: Vec<Array>, metadata: &[(&str, String)], stride: usize) {
+    let (dir, path) = saved(&arrays, metadata);
+    let bytes = fs::read(&path).unwrap();
     let header = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
-    let want = bits(&sorted(arrays()));
-    for bit in 0..8 * bytes.len() {
+    let notes = load(&path).unwrap().metadata;
+    let want = bits(&sorted(arrays));
+    for bit in (0..8 * bytes.len()).step_by(stride) {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         match load_bytes(&dir, &flipped) {
             Ok(loaded) => {
                 assert!(bit / 8 < header, "bit {bit} of an element");
-                assert_eq!(bits(&loaded.arrays), want, "bit {bit}");
+                assert_eq!((bits(&loaded.arrays), &loaded.metadata), (want.clone(), &notes));
             }
             Err(Error::Checksum { found, recorded, .. }) => assert_ne!(found, recorded),
+            // What holds the checksum, and what gives the rest its meaning, is in the header.
             Err(error) => assert!(bit / 8 < header, "bit {bit}: {error}"),
         }
     }
+}
+
+#[test]
+fn no_flipped_bit_changes_an_array_or_a_note_unnoticed() {
+    let small = vec![array("w", &[1], Values::F32(vec![1.5]))];
+    assert_flips_are_noticed(small, &[], 1);
+    assert_flips_are_noticed(arrays(), &metadata(), 29);
+}
+
+#[test]
+fn a_changed_name_of_the_checksum_does_not_switch_it_off() {
+    let (dir, path) = saved(&arrays(), &metadata());
+    let bytes = fs::read(path).unwrap();
+    let renamed = |from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        let at = bytes.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
+        let mut changed = bytes.clone();
+        changed[at..at + to.len()].copy_from_slice(to.as_bytes());
+        load_bytes(&dir, &changed)
+    };
+    for (from, to) in [
+        ("ringgrad.crc32", "ringgrad.crc33"),
+        ("ringgrad.crc32", "xinggrad.crc32"),
+        ("ringgrad.checksum", "Ringgrad.checksum"),
+        ("\"crc32\"", "\"crc31\""),
+    ] {
+        assert!(matches!(renamed(from, to), Err(Error::ChecksumEntries { .. })), "{from} as {to}");
+    }
+    assert!(renamed("shards", "shards").is_ok());
 }
 
 #[test]
@@ -206,6 +237,7 @@ fn arrays_that_the_format_cannot_hold_are_refused_before_anything_is_written() {
         (vec![one("a"), one("b"), one("a")], vec![]),
         (vec![one("__metadata__")], vec![]),
         (vec![one("a")], note("ringgrad.crc32")),
+        (vec![one("a")], note("ringgrad.checksum")),
         (vec![one("a")], [note("k"), note("k")].concat()),
     ] {
         assert!(matches!(save(&path, &arrays, &notes), Err(Error::Name { .. })));
@@ -219,18 +251,26 @@ fn arrays_that_the_format_cannot_hold_are_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_save_that_fails_leaves_no_file_behind() {
+fn names_in_messages_are_printable_and_on_one_line() {
     let dir = tempfile::tempdir().unwrap();
-    let occupied = dir.path().join("folder");
-    fs::create_dir_all(occupied.join("inside")).unwrap();
-    let no_folder = dir.path().join("none").join("model.safetensors");
-    for path in [&occupied, &no_folder, Path::new("/")] {
-        let error = save(path, &arrays(), &[]).unwrap_err();
-        assert!(matches!(error, Error::Write { .. }));
-        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    let odd = dir.path().join("a\nb\u{1b}[2J");
+    let entry = |dtype: &str| {
+        let header =
+            format!("{{\"a\\nb\":{{\"dtype\":\"{dtype}\",\"shape\":[1],\"data_offsets\":[0,4]}}}}");
+        [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 4]].concat()
+    };
+    let mut messages = vec![load(&odd).unwrap_err(), save(&odd.join("x"), &[], &[]).unwrap_err()];
+    for dtype in ["F32\\n\\u001b", "F64", "I32"] {
+        fs::write(&odd, entry(dtype)).unwrap();
+        messages.push(load(&odd).unwrap_err());
     }
-    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(left, ["folder"]);
+    fs::write(&odd, entry("F32")).unwrap();
+    let wanted = [("c\nd".to_owned(), vec![2], DType::F32)];
+    messages.push(check_names(&load(&odd).unwrap().arrays, &wanted).unwrap_err());
+    messages.push(save(&odd, &[array("a\n", &[1], Values::F32(vec![]))], &[]).unwrap_err());
+    for message in messages.iter().map(Error::to_string) {
+        assert!(!message.chars().any(char::is_control), "{message:?}");
+    }
 }
 
 #[test]
@@ -271,6 +311,8 @@ fn all_differences_from_the_model_are_listed_at_once() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn no_bytes_make_the_reader_panic(
         noise in proptest::collection::vec(any::<u8>(), 0..120),

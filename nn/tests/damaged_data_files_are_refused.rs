@@ -186,8 +186,8 @@ fn tables_are_read_with_and_without_a_header_and_in_every_line_format() {
         format!("{rows}\n \r\n\n"),
         format!("\u{feff}{rows}"),
         format!("\u{feff}width,height,kind\r\n{rows}"),
-        format!("0,1,kind\n{rows}"),
         format!(",height,kind\n{rows}"),
+        format!("0x,1st,kind\n{rows}"),
         rows.replace(",1\n", ",1.0\n"),
     ] {
         let table = read_csv(&text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
@@ -217,6 +217,14 @@ fn a_bad_line_is_refused_with_its_number_and_column() {
         ("5\n6\n", 1, CsvFault::Narrow { found: 1 }),
         ("1;2;0\n3;4;1\n", 2, CsvFault::Narrow { found: 1 }),
         ("1,2,0\n3,x4,1\n", 2, field(2, "x4")),
+        ("1,x,0\n2,3,1\n", 1, field(2, "x")),
+        ("x,1,0\n2,3,1\n", 1, field(1, "x")),
+        ("1,3,red\n2,3,1\n", 1, field(3, "red")),
+        ("0,1,kind\n1,2,0\n", 1, field(3, "kind")),
+        ("1,2\nx,1\n", 2, field(1, "x")),
+        ("a,,1\n2,3,1\n", 1, field(1, "a")),
+        ("1,2,x,0\n1,2,3,0\n", 1, field(3, "x")),
+        ("1,2,3,red\n1,2,3,0\n", 1, field(4, "red")),
         ("1,,0\n", 1, field(2, "")),
         ("1,2,0\n3,4,red\n", 2, field(3, "red")),
         ("1,2,0\n3,nan,1\n", 2, not_finite(2, "nan")),
@@ -234,7 +242,7 @@ fn a_bad_line_is_refused_with_its_number_and_column() {
     ] {
         let error = read_csv(text).unwrap_err();
         let message = error.to_string();
-        let place = format!("table.csv, line {line}: ");
+        let place = format!("table.csv\", line {line}: ");
         assert!(message.contains(&place) && has_three_parts(&message), "{text:?}: {message}");
         assert!(matches!(&error, Error::Csv { fault: found, .. } if *found == fault), "{error:?}");
     }
@@ -246,6 +254,37 @@ fn a_quoted_field_is_short_and_printable() {
     let long = [&b"1,2,0\n3,"[..], &b"\xffabc\x1b[2J".repeat(1000), b",1\n"].concat();
     let message = read_csv(long).unwrap_err().to_string();
     assert!(message.len() < 600 && message.chars().all(|c| !c.is_control()), "{message}");
+}
+
+#[cfg(unix)]
+#[test]
+fn fifos_and_devices_are_refused_and_never_waited_for() {
+    let dir = folder(&whole());
+    let fifo = dir.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for path in [&fifo, Path::new("/dev/zero")] {
+        let message = data::csv(path).unwrap_err().to_string();
+        assert!(message.contains("not a regular file") && has_three_parts(&message), "{message}");
+        for name in FILES {
+            let file = dir.path().join(name);
+            let whole = fs::read(&file).unwrap();
+            fs::remove_file(&file).unwrap();
+            std::os::unix::fs::symlink(path, &file).unwrap();
+            let message = data::idx(dir.path()).unwrap_err().to_string();
+            assert!(message.contains(name) && message.contains("not a regular"), "{message}");
+            fs::remove_file(&file).unwrap();
+            fs::write(file, whole).unwrap();
+        }
+    }
+    assert!(data::idx(dir.path()).is_ok());
+}
+
+#[test]
+fn a_path_in_a_message_stays_on_one_line() {
+    let message = data::csv(Path::new("a\nb\u{1b}[2J")).unwrap_err().to_string();
+    assert!(!message.chars().any(char::is_control), "{message:?}");
+    let made = Dataset::new("a\nb", vec![1.0], &[1], vec![7], 2).unwrap_err().to_string();
+    assert!(!made.chars().any(char::is_control), "{made:?}");
 }
 
 #[test]
@@ -290,7 +329,7 @@ fn nearly_idx(magic: u32, ndim: usize) -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn no_bytes_make_a_reader_panic(

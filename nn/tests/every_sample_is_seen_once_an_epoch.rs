@@ -153,6 +153,8 @@ fn a_batch_of_named_samples_is_that_batch() {
     step.gather(0..3, &mut x, &mut y);
     assert_eq!((x, y), ([400., 401., 0., 1., 400., 401.], [1, 0, 1]));
     assert!(matches!(Step::new(&data, 0, vec![]), Err(Error::Batch { .. })));
+    let late = Step::new(&data, u64::MAX, vec![4, 0, 4]).unwrap();
+    assert_eq!(late.first_position(), u64::MAX - 3, "its last sample has a position too");
     let refused = Step::new(&data, 0, vec![4, 5, 0]);
     assert!(matches!(refused, Err(Error::Sample { sample: 5, samples: 5, .. })));
 }

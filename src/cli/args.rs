@@ -1,9 +1,10 @@
 //! The arguments and their help.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+use super::values::{self, DataSpec, ModelSpec};
 
 /// Train small networks on several ranks at once, and see that they compute what one would.
 #[derive(Debug, Parser)]
@@ -24,11 +25,11 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct TrainOptions {
     /// Workers, one thread each; at most as many as shards.
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = 4, value_parser = values::threads, allow_hyphen_values = true)]
     pub(crate) ranks: usize,
     /// Parts that each global batch is cut into. They decide the bits of a run; ranks only host
     /// them.
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 8, value_parser = values::shards, allow_hyphen_values = true)]
     pub(crate) shards: usize,
     /// The network, mlp:SIZES with the sizes from input to output, such as mlp:64-48-10.
     /// [default: one hidden layer of 48 between the data's features and classes]
@@ -38,31 +39,33 @@ pub(crate) struct TrainOptions {
     #[arg(long, default_value = "digits", value_name = "digits|idx:DIR|csv:FILE")]
     pub(crate) data: DataSpec,
     /// Passes over the training data.
-    #[arg(long, default_value_t = 30)]
+    #[arg(long, default_value_t = 30, value_parser = values::count, allow_hyphen_values = true)]
     pub(crate) epochs: usize,
     /// Samples of a global batch; at least as many as shards.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = values::count, allow_hyphen_values = true)]
     pub(crate) batch: usize,
     /// Learning rate of SGD.
-    #[arg(long, default_value_t = 0.2, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.2, value_parser = values::lr, allow_hyphen_values = true)]
     pub(crate) lr: f64,
     /// Momentum of SGD, 0 for none.
-    #[arg(long, default_value_t = 0.9, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.9, value_parser = values::momentum, allow_hyphen_values = true)]
     pub(crate) momentum: f64,
     /// How gradients are summed: tree has the same bits for any number of ranks, ring the
     /// fewest messages in the fewest buffers.
     #[arg(long, value_enum, default_value_t = AlgorithmName::Tree)]
     pub(crate) algorithm: AlgorithmName,
     /// Seed of the split, the order of the samples and the start of the parameters.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = values::seed, allow_hyphen_values = true)]
     pub(crate) seed: u64,
     /// Threads of each rank's kernels. [default: cores divided by ranks]
-    #[arg(long, value_name = "THREADS")]
+    #[arg(long, value_name = "THREADS", value_parser = values::threads, allow_hyphen_values = true)]
     pub(crate) threads_per_rank: Option<usize>,
     /// Seconds that a rank waits for the others before it gives up and names them.
-    #[arg(long, default_value_t = 30.0, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 30.0, value_name = "SECONDS")]
+    #[arg(value_parser = values::deadline, allow_hyphen_values = true)]
     pub(crate) deadline: f64,
-    /// Write the trained parameters to this safetensors file, under PyTorch's names.
+    /// Write the trained parameters to this safetensors file, under PyTorch's names; not those of a
+    /// run that diverged.
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
     /// Start from the parameters of this safetensors file.
@@ -74,7 +77,8 @@ pub(crate) struct TrainOptions {
     /// Print no progress.
     #[arg(long)]
     pub(crate) quiet: bool,
-    /// Print one JSON object on one line at the end, and nothing else on standard output.
+    /// Print one JSON object on one line at the end, and nothing else on standard output. A figure
+    /// that is not a finite number is null.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -101,71 +105,9 @@ pub(crate) enum BreakName {
     RankSeed,
 }
 
-/// The value of `--model`.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ModelSpec {
-    /// Sizes of a perceptron, from input to output.
-    pub(crate) sizes: Vec<usize>,
-}
-
-impl FromStr for ModelSpec {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let rule = "known is mlp:SIZES, such as mlp:64-48-10";
-        let (kind, sizes) = text.split_once(':').unwrap_or((text, ""));
-        if kind != "mlp" {
-            return Err(format!("no model is called {kind:?}; {rule}"));
-        }
-        let sizes = sizes.split(['-', ',']).map(str::parse).collect::<Result<Vec<usize>, _>>();
-        match sizes {
-            Ok(sizes) if sizes.len() >= 2 && !sizes.contains(&0) => Ok(ModelSpec { sizes }),
-            _ => Err(format!("{text:?} has no two or more positive sizes; {rule}")),
-        }
-    }
-}
-
-/// The value of `--data`.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum DataSpec {
-    /// The built-in digits.
-    Digits,
-    /// A folder with the four files of MNIST's format.
-    Idx(PathBuf),
-    /// A table whose last column is the class.
-    Csv(PathBuf),
-}
-
-impl FromStr for DataSpec {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "digits" => Ok(DataSpec::Digits),
-            Some(("idx", path)) if !path.is_empty() => Ok(DataSpec::Idx(path.into())),
-            Some(("csv", path)) if !path.is_empty() => Ok(DataSpec::Csv(path.into())),
-            _ => Err(format!("{text:?} is no data set; known are digits, idx:DIR and csv:FILE")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn models_and_data_sets_are_read_or_refused_with_the_rule() {
-        assert_eq!("mlp:64-48-10".parse::<ModelSpec>().unwrap().sizes, [64, 48, 10]);
-        assert_eq!("mlp:4,3".parse::<ModelSpec>().unwrap().sizes, [4, 3]);
-        for bad in ["mlp", "mlp:", "mlp:4", "mlp:4-0", "mlp:4--3", "cnn:8,16", "mlp:4-x", ""] {
-            assert!(bad.parse::<ModelSpec>().unwrap_err().contains("mlp:SIZES"), "{bad}");
-        }
-        assert_eq!("digits".parse(), Ok(DataSpec::Digits));
-        assert_eq!("idx:a:b".parse(), Ok(DataSpec::Idx("a:b".into())));
-        for bad in ["mnist", "idx:", "csv:", "digits:", ""] {
-            assert!(bad.parse::<DataSpec>().unwrap_err().contains("known are"), "{bad}");
-        }
-    }
 
     #[test]
     fn the_arguments_are_consistent() {

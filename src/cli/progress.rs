@@ -1,6 +1,6 @@
 //! What is shown while a run goes on: a bar on a terminal, plain lines elsewhere.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -35,7 +35,7 @@ impl Progress {
         }
         let style = ProgressStyle::with_template("{bar:24} epoch {pos}/{len}  {msg}");
         match style {
-            Ok(style) if std::io::stderr().is_terminal() => {
+            Ok(style) if io::stderr().is_terminal() => {
                 let bar = ProgressBar::new(epochs as u64).with_style(style);
                 bar.enable_steady_tick(Duration::from_millis(200));
                 Progress::Bar(bar)
@@ -48,7 +48,8 @@ impl Progress {
         !matches!(self, Progress::Silent)
     }
 
-    /// Tells the end of an epoch; only rank 0's call shows anything.
+    /// Tells the end of an epoch; only rank 0's call shows anything. A run does not fail for want
+    /// of someone who watches it: what cannot be written is left out.
     pub(crate) fn epoch(&self, rank: usize, line: &EpochLine) {
         let text = line.text();
         match self {
@@ -57,24 +58,29 @@ impl Progress {
                 bar.set_message(text);
             }
             Progress::Lines { to_stderr: false } if rank == 0 => {
-                println!("epoch {}/{}  {text}", line.epoch, line.epochs);
+                let _ = writeln!(io::stdout().lock(), "{}", line.numbered(&text));
             }
             Progress::Lines { to_stderr: true } if rank == 0 => {
-                eprintln!("epoch {}/{}  {text}", line.epoch, line.epochs);
+                let _ = writeln!(io::stderr().lock(), "{}", line.numbered(&text));
             }
             _ => {}
         }
     }
 
-    /// Leaves the bar as it is and ends its line.
+    /// Leaves the bar as it is and ends its line: whatever is said next starts one of its own.
     pub(crate) fn finish(&self) {
         if let Progress::Bar(bar) = self {
             bar.abandon();
+            let _ = writeln!(io::stderr().lock());
         }
     }
 }
 
 impl EpochLine {
+    fn numbered(&self, text: &str) -> String {
+        format!("epoch {}/{}  {text}", self.epoch, self.epochs)
+    }
+
     fn text(&self) -> String {
         let TimeShare { compute, reduce, wait } = self.time_share;
         format!(
@@ -87,5 +93,19 @@ impl EpochLine {
             reduce * 100.0,
             wait * 100.0
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finished_bar_is_drawn_no_more() {
+        let bar = ProgressBar::hidden();
+        let progress = Progress::Bar(bar.clone());
+        assert!(!bar.is_finished());
+        progress.finish();
+        assert!(bar.is_finished());
     }
 }

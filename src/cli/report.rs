@@ -4,6 +4,8 @@ use ringgrad::TimeShare;
 use ringgrad::ulps::Distance;
 use serde_json::{Value, json};
 
+use super::Failure;
+
 /// The figures of `ringgrad train`.
 pub(crate) struct TrainReport {
     pub(crate) test_accuracy: f64,
@@ -23,11 +25,13 @@ pub(crate) struct TrainReport {
     pub(crate) drift: Option<(usize, usize)>,
     /// Whether the synchronisation was broken on purpose.
     pub(crate) broken: bool,
+    /// Whether a loss or a parameter is not a finite number.
+    pub(crate) diverged: bool,
 }
 
 impl TrainReport {
-    pub(crate) fn print(&self, as_json: bool) {
-        if as_json { println!("{}", self.json()) } else { println!("{}", self.text()) }
+    pub(crate) fn print(&self, as_json: bool) -> Result<(), Failure> {
+        super::print(&if as_json { self.json().to_string() } else { self.text() })
     }
 
     fn json(&self) -> Value {
@@ -47,6 +51,7 @@ impl TrainReport {
             "equivalence": distance(&self.equivalence),
             "large_batch": distance(&self.large_batch),
             "params_sha256": self.params_sha256,
+            "diverged": self.diverged,
         });
         if self.broken {
             report["drift"] = match self.drift {
@@ -67,16 +72,7 @@ impl TrainReport {
             self.step_ms
         )];
         if self.broken {
-            lines.push(match self.drift {
-                Some((epoch, rank)) => format!(
-                    "replicas drifted apart: after epoch {} rank {rank} no longer held the \
-                     parameters of rank 0",
-                    epoch + 1
-                ),
-                None => "replicas are equal, although the synchronisation is broken: with one \
-                         rank there is nothing to synchronise"
-                    .to_owned(),
-            });
+            lines.push(self.drift_text());
         }
         let far = |d: &Distance| format!("{:e} ({} ulps)", d.max_abs, d.max_ulps);
         lines.push(format!(
@@ -91,5 +87,25 @@ impl TrainReport {
             far(&self.large_batch)
         ));
         lines.join("\n")
+    }
+
+    fn drift_text(&self) -> String {
+        match self.drift {
+            Some((epoch, rank)) => format!(
+                "replicas drifted apart: after epoch {} rank {rank} no longer held the parameters \
+                 of rank 0",
+                epoch + 1
+            ),
+            None if self.ranks == 1 => {
+                "replicas are equal, although the synchronisation is broken: with one rank there \
+                 is nothing to synchronise"
+                    .to_owned()
+            }
+            None => format!(
+                "replicas are equal, although the synchronisation is broken: after every epoch \
+                 all {} ranks happened to hold the same parameters",
+                self.ranks
+            ),
+        }
     }
 }

@@ -10,11 +10,13 @@ use ringgrad::ulps::distance;
 use ringgrad::{Algorithm, Device, TimeShare};
 
 use super::Failure;
-use super::args::{AlgorithmName, BreakName, DataSpec, TrainOptions};
+use super::args::{AlgorithmName, BreakName, TrainOptions};
+use super::bounds;
 use super::model;
 use super::progress::Progress;
 use super::report::TrainReport;
-use super::training::{Outcome, Plan};
+use super::training::{EVALUATION_BATCH, Outcome, Plan};
+use super::values::{DataSpec, THREADS_MAX};
 
 /// Share of the samples that trains, where the data has no test set of its own.
 const TRAIN_FRACTION: f64 = 0.8;
@@ -23,19 +25,33 @@ const TRAIN_FRACTION: f64 = 0.8;
 pub(crate) fn train(options: &TrainOptions) -> Result<(), Failure> {
     let plan = plan(options)?;
     let progress = Progress::new(options.epochs, options.quiet, options.json);
-    let outcomes = plan.run(&progress)?;
+    let outcomes = plan.run(&progress);
     progress.finish();
+    let outcomes = outcomes?;
     let [first, ..] = &outcomes[..] else { return Ok(()) };
-    if let Some(path) = &options.save {
-        model::write(path, &first.params)?;
+    let finite = outcomes.iter().all(Outcome::is_finite);
+    let saved = match &options.save {
+        Some(path) if finite => model::write(path, &first.params),
+        _ => Ok(()),
+    };
+    report(&plan, &outcomes)?.print(options.json)?;
+    saved?;
+    if !finite {
+        return Err(diverged(&outcomes, options.save.as_deref()));
     }
+    if plan.break_sync == BreakSync::None { Ok(()) } else { Err(Failure::Drift) }
+}
+
+/// The figures of the run that had these outcomes, and of the two that it is compared with.
+fn report(plan: &Plan, outcomes: &[Outcome]) -> Result<TrainReport, Failure> {
+    let first = &outcomes[0];
     let intact = Plan { ranks: 1, break_sync: BreakSync::None, ..plan.clone() };
     let one_worker = only(intact.run(&Progress::Silent)?);
     let one_pass = only(Plan { shards: 1, ..intact }.run(&Progress::Silent)?);
     let compared = |other: &Option<Outcome>| {
         other.as_ref().map(|other| distance(&first.params, &other.params)).unwrap_or_default()
     };
-    let report = TrainReport {
+    Ok(TrainReport {
         test_accuracy: first.test.accuracy,
         test_loss: first.test.loss,
         train_loss: first.train_loss,
@@ -47,20 +63,32 @@ pub(crate) fn train(options: &TrainOptions) -> Result<(), Failure> {
             Algorithm::Tree => "tree",
             Algorithm::Ring => "ring",
         },
-        time_share: mean_share(&outcomes),
+        time_share: mean_share(outcomes),
         equivalence: compared(&one_worker),
         large_batch: compared(&one_pass),
         params_sha256: params_sha256(&first.params),
         drift: first.drift,
         broken: plan.break_sync != BreakSync::None,
+        diverged: !outcomes.iter().all(Outcome::is_finite),
+    })
+}
+
+/// The failure of a run that has left the finite numbers, with the place where it did.
+fn diverged(outcomes: &[Outcome], save: Option<&Path>) -> Failure {
+    let place = match outcomes.iter().filter_map(|outcome| outcome.loss_lost).min() {
+        Some(epoch) => format!("the loss stopped being finite in epoch {}", epoch + 1),
+        None => "after the last epoch the test loss or a parameter was not finite".to_owned(),
     };
-    report.print(options.json);
-    if report.broken { Err(Failure::Drift) } else { Ok(()) }
+    let kept = save.map(|path| format!(", and {path:?} was not written")).unwrap_or_default();
+    Failure::Run(format!(
+        "the run diverged: {place}{kept}; losses and parameters are finite numbers: use a smaller \
+         --lr or --momentum"
+    ))
 }
 
 /// Checks everything that can be checked before a thread starts or a file is written.
 fn plan(options: &TrainOptions) -> Result<Plan, Failure> {
-    check_counts(options)?;
+    check_options(options)?;
     let data = read_data(&options.data, options.seed).map_err(|e| Failure::Input(e.to_string()))?;
     let (features, classes) = (data.train.features_per_sample(), data.train.classes());
     let sizes = match &options.model {
@@ -73,8 +101,11 @@ fn plan(options: &TrainOptions) -> Result<Plan, Failure> {
              classes; the first size is the number of features and the last that of classes"
         ));
     }
+    let rows = bounds::rows(&data, options.batch, EVALUATION_BATCH);
+    bounds::check(&sizes, options.ranks, rows).map_err(Failure::Input)?;
     if let Some(path) = &options.save {
-        check_writable(path)?;
+        let tried = nn::checkpoint::check_writable(path);
+        tried.map_err(|error| Failure::Input(format!("--save {error}")))?;
     }
     let start = match &options.load {
         Some(path) => {
@@ -115,13 +146,9 @@ fn refuse<T>(message: String) -> Result<T, Failure> {
     Err(Failure::Input(message))
 }
 
-fn check_counts(options: &TrainOptions) -> Result<(), Failure> {
-    let TrainOptions { ranks, shards, batch, epochs, .. } = *options;
-    if ranks == 0 || shards == 0 || epochs == 0 {
-        return refuse(format!(
-            "--ranks {ranks} --shards {shards} --epochs {epochs}: each must be at least 1"
-        ));
-    }
+/// Checks options that are fine by themselves, but not with each other.
+fn check_options(options: &TrainOptions) -> Result<(), Failure> {
+    let TrainOptions { ranks, shards, batch, .. } = *options;
     if ranks > shards {
         return refuse(format!(
             "--ranks {ranks} exceeds --shards {shards}; every rank hosts at least one shard: use \
@@ -134,21 +161,24 @@ fn check_counts(options: &TrainOptions) -> Result<(), Failure> {
              at least one sample: use a larger batch or fewer shards"
         ));
     }
-    if options.threads_per_rank == Some(0) {
-        return refuse("--threads-per-rank 0: a rank computes on at least one thread".to_owned());
-    }
-    if !(options.deadline > 0.0 && options.deadline <= DEADLINE_MAX) {
+    if let Some(threads) = options.threads_per_rank
+        && ranks * threads > THREADS_MAX
+    {
         return refuse(format!(
-            "--deadline {}: give seconds above 0, at most {DEADLINE_MAX}",
-            options.deadline
+            "--ranks {ranks} with --threads-per-rank {threads} make {} threads; there may be at \
+             most {THREADS_MAX}: use fewer ranks or threads",
+            ranks * threads
         ));
     }
-    let rule: nn::optim::UpdateRule = nn::optim::sgd(options.lr).momentum(options.momentum).into();
-    rule.validate().map_err(|error| Failure::Input(error.to_string()))
+    if options.break_sync == BreakName::RankSeed && options.load.is_some() {
+        return refuse(
+            "--break-sync rank-seed with --load: loaded parameters are the same on every rank, \
+             and rank-seed needs a start of its own for each: leave one of the two out"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
-
-/// A day: far beyond any step, and far below what a clock can add.
-const DEADLINE_MAX: f64 = 86_400.0;
 
 fn read_data(spec: &DataSpec, seed: u64) -> Result<Split, data::Error> {
     match spec {
@@ -156,21 +186,6 @@ fn read_data(spec: &DataSpec, seed: u64) -> Result<Split, data::Error> {
         DataSpec::Idx(dir) => data::idx(dir),
         DataSpec::Csv(file) => data::csv(file)?.split(TRAIN_FRACTION, seed),
     }
-}
-
-/// Refuses a path that could not be written after the training.
-fn check_writable(path: &Path) -> Result<(), Failure> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if path.is_dir() || path.file_name().is_none() || !folder.is_dir() {
-        return refuse(format!(
-            "--save {}: a file in an existing folder is needed; make the folder or name another",
-            path.display()
-        ));
-    }
-    Ok(())
 }
 
 fn only(mut outcomes: Vec<Outcome>) -> Option<Outcome> {

@@ -43,6 +43,19 @@ pub(crate) struct Outcome {
     pub(crate) time_share: TimeShare,
     /// The first epoch after which a replica differed from rank 0's, and its rank.
     pub(crate) drift: Option<(usize, usize)>,
+    /// The first epoch, counted from 0, in which the loss of a step was not finite.
+    pub(crate) loss_lost: Option<usize>,
+}
+
+impl Outcome {
+    /// Whether all that it computed is finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        let mut values = self.params.iter().flat_map(|param| &param.values);
+        self.loss_lost.is_none()
+            && self.test.loss.is_finite()
+            && self.train_loss.is_finite()
+            && values.all(|value| value.is_finite())
+    }
 }
 
 impl Plan {
@@ -61,7 +74,7 @@ impl Plan {
 
     fn train(&self, rank: &Rank, progress: &Progress) -> Result<Outcome> {
         let own_seed = self.break_sync == BreakSync::RankSeed;
-        let seed = self.seed + if own_seed { rank.rank() as u64 } else { 0 };
+        let seed = self.seed.wrapping_add(if own_seed { rank.rank() as u64 } else { 0 });
         let mut model = mlp(&Init::new(rank.device(), seed), &self.sizes)?;
         if let Some(start) = &self.start {
             model::fill(&mut model, start)?;
@@ -71,7 +84,7 @@ impl Plan {
         let mut trainer = Trainer::new(rank, model, rule, settings)?;
         let steps = self.data.train.batches(self.batch).epochs(self.epochs).seed(self.seed);
         let per_epoch = steps.steps_per_epoch();
-        let (mut step_times, mut drift) = (Vec::new(), None);
+        let (mut step_times, mut drift, mut loss_lost) = (Vec::new(), None, None);
         let (mut loss_sum, mut count, mut train_loss) = (0.0, 0.0, f64::NAN);
         let mut epoch_started = Instant::now();
         for step in steps {
@@ -80,6 +93,9 @@ impl Plan {
                 nn::cross_entropy(&nn::Module::forward(model, cx, &batch.x)?, &batch.y)
             })?;
             step_times.push(started.elapsed());
+            if loss_lost.is_none() && !report.loss.is_finite() {
+                loss_lost = Some(step.epoch);
+            }
             loss_sum += report.loss * report.count;
             count += report.count;
             if (step.index + 1) % per_epoch != 0 {
@@ -109,9 +125,10 @@ impl Plan {
         }
         let test = trainer.evaluate(&self.data.test, EVALUATION_BATCH)?;
         let time_share = trainer.time_share();
-        Ok(Outcome { params: trainer.params()?, test, train_loss, step_times, time_share, drift })
+        let params = trainer.params()?;
+        Ok(Outcome { params, test, train_loss, step_times, time_share, drift, loss_lost })
     }
 }
 
 /// Samples of one evaluating forward, over all ranks: bounds the memory, not the result.
-const EVALUATION_BATCH: usize = 1024;
+pub(crate) const EVALUATION_BATCH: usize = 1024;

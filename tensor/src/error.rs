@@ -42,6 +42,20 @@ pub enum Error {
         /// The lengths that were asked for.
         lens: Vec<usize>,
     },
+    /// A result that the system has no memory for.
+    #[error(
+        "{op}: a tensor {dtype} {shape} takes {bytes} bytes, which the system does not give; a \
+         result must fit in memory: use a smaller shape, or drop tensors first",
+        bytes = shape.numel() * dtype.size_bytes()
+    )]
+    Memory {
+        /// The operation.
+        op: &'static str,
+        /// The result's shape.
+        shape: Shape,
+        /// The result's element type.
+        dtype: DType,
+    },
     /// The number of elements does not match the shape.
     #[error(
         "{op}: {len} elements do not fill shape {shape}, which holds {numel}; bring exactly as \
@@ -70,7 +84,36 @@ pub enum Error {
         /// The tensor's shape.
         shape: Shape,
     },
-    /// An index or range beyond the end of an axis.
+    /// A range of elements beyond the end of an axis.
+    #[error(
+        "{op}: elements {start}..{end} were asked for, axis {axis} has 0..{have}; a range ends at \
+         the axis's length or before: move or shorten it",
+        end = *start as u128 + *len as u128
+    )]
+    Range {
+        /// The operation.
+        op: &'static str,
+        /// The first element.
+        start: usize,
+        /// How many were asked for.
+        len: usize,
+        /// The axis.
+        axis: usize,
+        /// Its length.
+        have: usize,
+    },
+    /// A destination that was handed out to be written and came back as it was.
+    #[error(
+        "{op}: nothing was written into the destination of shape {shape}; whoever is given one \
+         fills it: with `TensorMut::copy_from` or an operation that ends in `_into`"
+    )]
+    Unwritten {
+        /// The operation.
+        op: &'static str,
+        /// The destination's shape.
+        shape: Shape,
+    },
+    /// An index beyond the end of an axis.
     #[error(
         "{op}: index {index} lies outside 0..{len} on axis {axis}; every index must name an \
          existing element"

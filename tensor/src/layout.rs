@@ -42,16 +42,15 @@ impl Layout {
     /// empty tensor.
     pub fn is_contiguous(&self) -> bool {
         let mut expected = 1;
+        let mut gapped = false;
         for (&len, &stride) in self.shape.iter().zip(&self.strides).rev() {
             if len == 0 {
                 return true;
             }
-            if len != 1 && stride != expected {
-                return false;
-            }
+            gapped |= len != 1 && stride != expected;
             expected *= len;
         }
-        true
+        !gapped
     }
 
     /// The axes in the order that `axes` names them.
@@ -80,8 +79,7 @@ impl Layout {
         self.shape.check_axis(op, axis)?;
         let have = self.shape[axis];
         if start.checked_add(len).is_none_or(|end| end > have) {
-            let index = i64::try_from(start.saturating_add(len)).unwrap_or(i64::MAX);
-            return Err(Error::Index { op, index, axis, len: have });
+            return Err(Error::Range { op, start, len, axis, have });
         }
         let offset = self.offset + if len == 0 { 0 } else { start * self.strides[axis] };
         Ok(Layout { shape: self.shape.with_len(axis, len), strides: self.strides, offset })

@@ -44,18 +44,7 @@ pub trait Stored: Element + Pooled {
 }
 
 impl Storage {
-    /// A buffer of `len` unspecified elements, all of which `fill` must write.
-    pub(crate) fn filled<T: Stored>(
-        device: &Device,
-        len: usize,
-        fill: impl FnOnce(&mut [T]),
-    ) -> Self {
-        let mut buffer = device.pool().take::<T>(len);
-        fill(&mut buffer);
-        Storage::taken(device, buffer)
-    }
-
-    /// A buffer from the device's pool, all of whose elements have been written.
+    /// A buffer from the device's pool, all of whose elements its taker writes before others read.
     pub(crate) fn taken<T: Stored>(device: &Device, buffer: Vec<T>) -> Self {
         Storage { data: T::wrap(buffer), device: device.clone(), pooled: true }
     }

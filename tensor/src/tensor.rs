@@ -57,54 +57,92 @@ impl Tensor {
         if shape.numel() != values.len() {
             return Err(Error::Count { op, len: values.len(), shape });
         }
-        Ok(Tensor::filled(device, shape, |out| out.copy_from_slice(values)))
+        Tensor::filled(op, device, shape, |out| out.copy_from_slice(values))
     }
 
     /// One element without axes.
     pub fn scalar<T: Stored>(device: &Device, value: T) -> Self {
-        Tensor::filled(device, Shape::SCALAR, |out| out.fill(value))
+        Tensor::from_storage(Storage::adopt(device, vec![value]), Shape::SCALAR)
     }
 
     /// `value` everywhere.
     ///
     /// # Errors
-    /// An impossible shape.
+    /// An impossible shape, or one too large for the memory.
     pub fn full<T: Stored>(device: &Device, value: T, shape: &[usize]) -> Result<Self> {
-        let shape = Shape::new("full", shape)?;
-        Ok(Tensor::filled(device, shape, |out| out.fill(value)))
+        Tensor::repeated("full", device, value, shape)
+    }
+
+    fn repeated<T: Stored>(
+        op: &'static str,
+        device: &Device,
+        value: T,
+        shape: &[usize],
+    ) -> Result<Self> {
+        Tensor::filled(op, device, Shape::new(op, shape)?, |out| out.fill(value))
     }
 
     /// Zeros of type `dtype`.
     ///
     /// # Errors
-    /// An impossible shape.
+    /// An impossible shape, or one too large for the memory.
     pub fn zeros(device: &Device, dtype: DType, shape: &[usize]) -> Result<Self> {
+        let op = "zeros";
         match dtype {
-            DType::F16 => Tensor::full(device, half::f16::ZERO, shape),
-            DType::BF16 => Tensor::full(device, half::bf16::ZERO, shape),
-            DType::F32 => Tensor::full(device, 0.0f32, shape),
-            DType::F64 => Tensor::full(device, 0.0f64, shape),
-            DType::I64 => Tensor::full(device, 0i64, shape),
-            DType::U8 => Tensor::full(device, 0u8, shape),
+            DType::F16 => Tensor::repeated(op, device, half::f16::ZERO, shape),
+            DType::BF16 => Tensor::repeated(op, device, half::bf16::ZERO, shape),
+            DType::F32 => Tensor::repeated(op, device, 0.0f32, shape),
+            DType::F64 => Tensor::repeated(op, device, 0.0f64, shape),
+            DType::I64 => Tensor::repeated(op, device, 0i64, shape),
+            DType::U8 => Tensor::repeated(op, device, 0u8, shape),
         }
     }
 
     /// A row-major tensor whose elements `fill` writes, all of them: the buffer comes with
-    /// unspecified values. How an operation's result is made.
-    pub fn filled<T: Stored>(device: &Device, shape: Shape, fill: impl FnOnce(&mut [T])) -> Self {
-        Tensor::from_storage(Storage::filled(device, shape.numel(), fill), shape)
+    /// unspecified values. How an operation's result is made; `op` names it in the error.
+    ///
+    /// # Errors
+    /// When the system has no memory of that size.
+    pub fn filled<T: Stored>(
+        op: &'static str,
+        device: &Device,
+        shape: Shape,
+        fill: impl FnOnce(&mut [T]),
+    ) -> Result<Self> {
+        let mut buffer = taken(op, device, shape)?;
+        fill(&mut buffer);
+        Ok(Tensor::from_storage(Storage::taken(device, buffer), shape))
+    }
+
+    /// [`Tensor::filled`] by a kernel. An empty result needs none, and its other axes may be so
+    /// long that a loop over them would not end.
+    pub(crate) fn computed<T: Stored>(
+        op: &'static str,
+        device: &Device,
+        shape: Shape,
+        kernel: impl FnOnce(&mut [T]),
+    ) -> Result<Self> {
+        Tensor::filled(op, device, shape, |out| {
+            if !out.is_empty() {
+                kernel(out);
+            }
+        })
     }
 
     /// Two results of one kernel; see [`Tensor::filled`].
     pub(crate) fn filled_pair<T: Stored>(
+        op: &'static str,
         device: &Device,
         shapes: [Shape; 2],
         fill: impl FnOnce(&mut [T], &mut [T]),
-    ) -> [Self; 2] {
-        let [mut first, mut second] = shapes.map(|shape| device.pool().take::<T>(shape.numel()));
-        fill(&mut first, &mut second);
-        let [first, second] = [first, second].map(|buffer| Storage::taken(device, buffer));
-        [Tensor::from_storage(first, shapes[0]), Tensor::from_storage(second, shapes[1])]
+    ) -> Result<(Self, Self)> {
+        // In a storage at once, so that the first goes back when there is no memory for the second.
+        let mut first = Storage::taken(device, taken::<T>(op, device, shapes[0])?);
+        let mut second = Storage::taken(device, taken::<T>(op, device, shapes[1])?);
+        if let (Some(first), Some(second)) = (first.slice_mut(), second.slice_mut()) {
+            fill(first, second);
+        }
+        Ok((Tensor::from_storage(first, shapes[0]), Tensor::from_storage(second, shapes[1])))
     }
 
     /// `storage` holds exactly `shape.numel()` elements.
@@ -150,11 +188,16 @@ impl Tensor {
     /// The elements in row-major order.
     ///
     /// # Errors
-    /// When the elements are not of type `T`.
+    /// When the elements are not of type `T`, or a repeated view has more than fit in memory.
     pub fn to_vec<T: Stored>(&self) -> Result<Vec<T>> {
-        let view = self.strided::<T>("to_vec")?;
-        let mut out = vec![T::default(); self.numel()];
-        kernels::copy::copy(self.device().threads(), view, &mut out);
+        let (op, shape, dtype) = ("to_vec", *self.shape(), self.dtype());
+        let view = self.strided::<T>(op)?;
+        let mut out = Vec::new();
+        out.try_reserve_exact(self.numel()).map_err(|_| Error::Memory { op, shape, dtype })?;
+        out.resize(self.numel(), T::default());
+        if !out.is_empty() {
+            kernels::copy::copy(self.device().threads(), view, &mut out);
+        }
         Ok(out)
     }
 
@@ -206,6 +249,12 @@ impl Tensor {
         let layout = &self.layout;
         Ok(Strided::new(data, layout.offset(), layout.shape(), layout.strides()))
     }
+}
+
+/// A buffer for a result of `shape`, with unspecified values.
+fn taken<T: Stored>(op: &'static str, device: &Device, shape: Shape) -> Result<Vec<T>> {
+    let none = Error::Memory { op, shape, dtype: T::DTYPE };
+    device.pool().take(shape.numel()).ok_or(none)
 }
 
 impl fmt::Debug for Tensor {

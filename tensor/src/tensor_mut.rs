@@ -13,6 +13,7 @@ use crate::tensor::Tensor;
 pub struct TensorMut<'a> {
     data: DataMut<'a>,
     shape: Shape,
+    writes: usize,
 }
 
 /// A borrowed buffer of a type that gradients have.
@@ -69,7 +70,7 @@ impl<'a> TensorMut<'a> {
         if data.len() != shape.numel() {
             return Err(Error::Count { op: "TensorMut::new", len: data.len(), shape });
         }
-        Ok(TensorMut { data, shape })
+        Ok(TensorMut { data, shape, writes: 0 })
     }
 
     /// The shape that the result must have.
@@ -85,25 +86,32 @@ impl<'a> TensorMut<'a> {
         }
     }
 
+    /// How many operations have written this destination, each of them wholly.
+    pub fn writes(&self) -> usize {
+        self.writes
+    }
+
     /// Copies the elements of `x`, of the same shape and type.
     ///
     /// # Errors
     /// Another shape or type.
     pub fn copy_from(&mut self, x: &Tensor) -> Result<()> {
-        match self.dtype() {
-            DType::F32 => self.copy_typed::<f32>(x),
-            _ => self.copy_typed::<f64>(x),
+        match self.data {
+            DataMut::F32(_) => self.copy_typed::<f32>(x),
+            DataMut::F64(_) => self.copy_typed::<f64>(x),
         }
     }
 
     fn copy_typed<T: Differentiable>(&mut self, x: &Tensor) -> Result<()> {
         let view = x.strided::<T>("copy_from")?;
         let out = self.typed::<T>("copy_from", x.shape())?;
-        kernels::copy::copy(x.device().threads(), view, out);
+        if !out.is_empty() {
+            kernels::copy::copy(x.device().threads(), view, out);
+        }
         Ok(())
     }
 
-    /// The elements for writing a result of `shape` and type `T`.
+    /// The elements for writing a result of `shape` and type `T`: the caller writes all of them.
     pub(crate) fn typed<T: Differentiable>(
         &mut self,
         op: &'static str,
@@ -115,6 +123,8 @@ impl<'a> TensorMut<'a> {
         }
         let found = self.dtype();
         let wanted = T::DTYPE.name();
-        T::unwrap_mut(&mut self.data).ok_or(Error::DType { op, found, wanted })
+        let slice = T::unwrap_mut(&mut self.data).ok_or(Error::DType { op, found, wanted })?;
+        self.writes += 1;
+        Ok(slice)
     }
 }

@@ -11,14 +11,14 @@ impl Tensor {
     /// without gaps, a copy otherwise.
     ///
     /// # Errors
-    /// When the shapes hold different numbers of elements.
+    /// When the shapes hold different numbers of elements, or a copy does not fit in memory.
     pub fn reshape(&self, shape: &[usize]) -> Result<Tensor> {
         let op = "reshape";
         let shape = Shape::new(op, shape)?;
         if shape.numel() != self.numel() {
             return Err(Error::Count { op, len: self.numel(), shape });
         }
-        let whole = self.contiguous();
+        let whole = self.contiguous_for(op)?;
         Ok(whole.with_layout(Layout::contiguous(shape, whole.layout().offset())))
     }
 

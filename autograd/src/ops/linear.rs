@@ -33,7 +33,9 @@ impl Op for Linear {
 
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
         let dy = as_rows(dy)?;
-        grads.write(BIAS, |out| dy.sum_rows_into(out))?;
+        if grads.wanted(BIAS) {
+            grads.write(BIAS, |out| dy.sum_rows_into(out))?;
+        }
         if grads.wanted(WEIGHT) {
             let (x, dy_t) = (as_rows(&self.x)?, dy.transpose(0, 1)?);
             grads.write(WEIGHT, |out| dy_t.matmul_into(&x, out))?;

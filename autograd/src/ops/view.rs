@@ -52,6 +52,8 @@ impl Op for BroadcastTo {
     }
 }
 
+const NARROW_VJP: &str = "narrow_vjp";
+
 struct Narrow {
     x_shape: Shape,
     axis: usize,
@@ -65,8 +67,12 @@ impl Op for Narrow {
 
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
         let dx = match dy.dtype() {
+            DType::F32 => self.padded::<f32>(dy)?,
             DType::F64 => self.padded::<f64>(dy)?,
-            _ => self.padded::<f32>(dy)?,
+            found => {
+                let wanted = "f32 or f64";
+                return Err(tensor::Error::DType { op: NARROW_VJP, found, wanted }.into());
+            }
         };
         grads.give(0, dx)
     }
@@ -79,14 +85,14 @@ impl Narrow {
         let inner: usize = self.x_shape[self.axis + 1..].iter().product();
         let (row, kept) = (self.x_shape[self.axis] * inner, dy.shape()[self.axis] * inner);
         let first = self.start * inner;
-        Ok(Tensor::filled::<T>(dy.device(), self.x_shape, |dx| {
+        Ok(Tensor::filled::<T>(NARROW_VJP, dy.device(), self.x_shape, |dx| {
             dx.fill(T::ZERO);
             if kept > 0 {
                 for (dx, dy) in dx.chunks_mut(row).zip(values.chunks(kept)) {
                     dx[first..first + kept].copy_from_slice(dy);
                 }
             }
-        }))
+        })?)
     }
 }
 

@@ -183,7 +183,8 @@ mod tests {
         );
         assert!(refused(Sgd { lr: f64::NAN, ..PLAIN }).contains("lr is NaN"));
         assert!(
-            refused(Sgd { momentum: 1.0, ..PLAIN }).contains("momentum is 1; it must be in [0, 1)")
+            refused(Sgd { momentum: 1.0, ..PLAIN })
+                .contains("momentum is 1.0; it must be in [0, 1)")
         );
         assert!(refused(Sgd { dampening: f64::INFINITY, ..PLAIN }).contains("dampening"));
         assert!(refused(Sgd { weight_decay: -1.0, ..PLAIN }).contains("weight_decay"));

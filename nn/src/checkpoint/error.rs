@@ -12,9 +12,8 @@ use kernels::DType;
 pub enum Error {
     /// A file that cannot be written.
     #[error(
-        "{}: cannot be written ({cause}); what was there before is untouched: check that the \
-         folder exists, may be written to and has room",
-        file.display()
+        "{file:?}: cannot be written ({cause}); a checkpoint replaces a regular file or none, and \
+         what was there is untouched: check that the folder exists, may be written to and has room"
     )]
     Write {
         /// The file.
@@ -33,7 +32,7 @@ pub enum Error {
     },
     /// Elements that do not fill their shape.
     #[error(
-        "checkpoint: {values} elements do not fill {name} of shape {shape:?}; an array has the \
+        "checkpoint: {values} elements do not fill {name:?} of shape {shape:?}; an array has the \
          product of its shape of elements: correct one of them"
     )]
     Shape {
@@ -46,9 +45,8 @@ pub enum Error {
     },
     /// A file that is not there, or that the system does not let us read.
     #[error(
-        "{}: cannot be read ({cause}); a checkpoint is read from an existing, readable file: check \
-         the path and its permissions",
-        file.display()
+        "{file:?}: cannot be read ({cause}); a checkpoint is read from an existing, readable, \
+         regular file: check the path and its permissions"
     )]
     Read {
         /// The file.
@@ -58,9 +56,8 @@ pub enum Error {
     },
     /// More bytes than a checkpoint may have.
     #[error(
-        "{}: holds more than {max} bytes; a checkpoint is read into memory and may have at most \
-         that many: load a smaller one",
-        file.display()
+        "{file:?}: holds more than {max} bytes; a checkpoint is read into memory and may have at \
+         most that many: load a smaller one"
     )]
     Size {
         /// The file.
@@ -70,9 +67,9 @@ pub enum Error {
     },
     /// A file that is no safetensors file, or not all of one.
     #[error(
-        "{}: {bytes} bytes that are not a complete safetensors file ({cause}); its header must \
+        "{file:?}: {bytes} bytes that are not a complete safetensors file ({}); its header must \
          describe all of its bytes: the file was cut off, altered or is of another kind",
-        file.display()
+        one_line(cause)
     )]
     Format {
         /// The file.
@@ -84,8 +81,8 @@ pub enum Error {
     },
     /// An array of a type that is not read.
     #[error(
-        "{}: {name} has elements of type {found}; F32, F64 and I64 are read: convert it first",
-        file.display()
+        "{file:?}: {name:?} has elements of type {found}; F32, F64 and I64 are read: convert it \
+         first"
     )]
     DType {
         /// The file.
@@ -97,9 +94,8 @@ pub enum Error {
     },
     /// A file whose content is not what was written.
     #[error(
-        "{}: the content has checksum {found}, {recorded} was recorded when it was written; both \
-         must be equal: the file was altered since, take a copy that was not",
-        file.display()
+        "{file:?}: the content has checksum {found}, {recorded:?} was recorded when it was \
+         written; both must be equal: the file was altered since, take a copy that was not"
     )]
     Checksum {
         /// The file.
@@ -108,6 +104,16 @@ pub enum Error {
         found: String,
         /// The checksum in the metadata.
         recorded: String,
+    },
+    /// A file whose metadata was altered where the checksum stands.
+    #[error(
+        "{file:?}: the metadata has only one of the checksum and the entry that demands it; a file \
+         has both, or neither if another program wrote it: the file was altered since, take a copy \
+         that was not"
+    )]
+    ChecksumEntries {
+        /// The file.
+        file: PathBuf,
     },
     /// Arrays that are not those of the model: all of them.
     #[error(
@@ -122,6 +128,12 @@ pub enum Error {
         /// ones.
         problems: Vec<Problem>,
     },
+}
+
+/// The text of an error that quotes a file, which may hold line ends and control characters.
+fn one_line(cause: &safetensors::SafeTensorError) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
+    cause.to_string().chars().map(escaped).collect()
 }
 
 /// One difference between a checkpoint and a model.
@@ -167,14 +179,14 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::Missing { name, shape, dtype } => {
-                write!(f, "{name} ({dtype} {shape:?}) is missing")
+                write!(f, "{name:?} ({dtype} {shape:?}) is missing")
             }
-            Problem::Extra { name, shape } => write!(f, "{name} ({shape:?}) is not in the model"),
+            Problem::Extra { name, shape } => write!(f, "{name:?} ({shape:?}) is not in the model"),
             Problem::Shape { name, found, wanted } => {
-                write!(f, "{name} has shape {found:?} where the model has {wanted:?}")
+                write!(f, "{name:?} has shape {found:?} where the model has {wanted:?}")
             }
             Problem::DType { name, found, wanted } => {
-                write!(f, "{name} has type {found} where the model has {wanted}")
+                write!(f, "{name:?} has type {found} where the model has {wanted}")
             }
         }
     }

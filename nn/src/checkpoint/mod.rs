@@ -2,12 +2,13 @@
 //! (`layers.0.weight` of shape `[out, in]`).
 //!
 //! A file is written whole or not at all, and the same arrays make the same bytes. It carries a
-//! checksum in its metadata, which other programs ignore; a file without one, written by them, is
-//! read as well.
+//! checksum in its metadata, which other programs ignore, and a second entry that demands it: a
+//! change to the name of either is damage. A file with neither, written by them, is read as well.
 
 mod error;
 mod names;
 mod read;
+mod target;
 mod write;
 
 use std::collections::BTreeMap;
@@ -17,12 +18,14 @@ use kernels::DType;
 pub use error::{Error, Problem, Result};
 pub use names::check_names;
 pub use read::load;
-pub use write::save;
+pub use write::{check_writable, save};
 
 /// The key that the format keeps for its metadata; no array can have this name.
 const METADATA_NAME: &str = "__metadata__";
 /// The metadata entry with the checksum of everything else, as 8 hexadecimal digits.
 const CHECKSUM_NAME: &str = "ringgrad.crc32";
+/// The metadata entry that says that there is a checksum, and its value. Both are there or neither.
+const CHECKSUM_MARK: (&str, &str) = ("ringgrad.checksum", "crc32");
 
 /// A named array.
 #[derive(Clone, Debug, PartialEq)]

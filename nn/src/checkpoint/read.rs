@@ -1,13 +1,13 @@
 //! Reads checkpoints, trusting nothing in them.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors};
 
 use super::error::{Error, Result};
-use super::{Array, CHECKSUM_NAME, Checkpoint, Values, checksum};
+use super::{Array, CHECKSUM_MARK, CHECKSUM_NAME, Checkpoint, Values, checksum};
+use crate::regular;
 
 /// The most bytes of a checkpoint: two billion f32.
 const CHECKPOINT_BYTES_MAX: u64 = 1 << 33;
@@ -15,8 +15,8 @@ const CHECKPOINT_BYTES_MAX: u64 = 1 << 33;
 /// What the safetensors file `path` holds.
 ///
 /// # Errors
-/// A file that cannot be read; that is cut off, altered or no safetensors file; or that has an
-/// array of another type than f32, f64 and i64 (named).
+/// A file that cannot be read or is not a regular one; that is cut off, altered or no safetensors
+/// file; or that has an array of another type than f32, f64 and i64 (named).
 pub fn load(path: &Path) -> Result<Checkpoint> {
     decode(path, &content(path, CHECKPOINT_BYTES_MAX)?)
 }
@@ -24,7 +24,7 @@ pub fn load(path: &Path) -> Result<Checkpoint> {
 /// The bytes of `path`, which may be at most `max`.
 fn content(path: &Path, max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)
+    regular::open(path)
         .and_then(|file| file.take(max + 1).read_to_end(&mut bytes))
         .map_err(|cause| Error::Read { file: path.to_owned(), cause })?;
     if bytes.len() as u64 > max {
@@ -50,13 +50,25 @@ fn decode(path: &Path, bytes: &[u8]) -> Result<Checkpoint> {
     arrays.sort_by(|a, b| a.name.cmp(&b.name));
     let metadata = header.metadata().clone().unwrap_or_default();
     let mut checkpoint = Checkpoint { arrays, metadata: metadata.into_iter().collect() };
-    if let Some(recorded) = checkpoint.metadata.remove(CHECKSUM_NAME) {
-        let found = checksum(checkpoint.arrays.iter(), &checkpoint.metadata);
-        if found != recorded {
-            return Err(Error::Checksum { file: path.to_owned(), found, recorded });
-        }
-    }
+    verify(path, &mut checkpoint)?;
     Ok(checkpoint)
+}
+
+/// Takes the checksum and its mark out of the metadata, and compares it with the content. A file
+/// with one of the two was altered: a changed name must not switch the check off.
+fn verify(path: &Path, checkpoint: &mut Checkpoint) -> Result<()> {
+    let recorded = checkpoint.metadata.remove(CHECKSUM_NAME);
+    let mark = checkpoint.metadata.remove(CHECKSUM_MARK.0);
+    if recorded.is_none() && mark.as_deref() != Some(CHECKSUM_MARK.1) {
+        checkpoint.metadata.extend(mark.map(|mark| (CHECKSUM_MARK.0.to_owned(), mark)));
+        return Ok(());
+    }
+    let file = path.to_owned();
+    let Some(recorded) = recorded.filter(|_| mark.as_deref() == Some(CHECKSUM_MARK.1)) else {
+        return Err(Error::ChecksumEntries { file });
+    };
+    let found = checksum(checkpoint.arrays.iter(), &checkpoint.metadata);
+    if found == recorded { Ok(()) } else { Err(Error::Checksum { file, found, recorded }) }
 }
 
 fn values(dtype: Dtype, bytes: &[u8]) -> Option<Values> {

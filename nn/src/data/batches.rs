@@ -115,7 +115,8 @@ impl Iterator for Steps {
             self.order = Some(order.clone());
         }
         let data = self.batches.data.clone();
-        let first_position = epoch as u64 * order.len() as u64 + start as u64;
+        let earlier = (epoch as u64).saturating_mul(order.len() as u64);
+        let first_position = stream_position(earlier.saturating_add(start as u64), end - start);
         let range = start..end;
         let step = Step { epoch, index: self.index, first_position, order, range, data };
         self.index += 1;
@@ -126,6 +127,12 @@ impl Iterator for Steps {
         let left = usize::try_from(self.batches.total_steps() - self.index);
         (left.unwrap_or(usize::MAX), left.ok())
     }
+}
+
+/// The position after `earlier` samples, where a batch of `len` begins: never so late that the
+/// position of one of its samples would not be a u64.
+fn stream_position(earlier: u64, len: usize) -> u64 {
+    earlier.min(u64::MAX - len as u64)
 }
 
 /// One global batch. Clones share the order and the samples.
@@ -158,7 +165,8 @@ impl Step {
         if let Some(&sample) = samples.iter().find(|&&sample| sample >= data.len()) {
             return Err(Error::Sample { name: name(), sample, samples: data.len() });
         }
-        let first_position = index.saturating_mul(samples.len() as u64);
+        let earlier = index.saturating_mul(samples.len() as u64);
+        let first_position = stream_position(earlier, samples.len());
         let (range, order, data) = (0..samples.len(), samples.into(), data.clone());
         Ok(Step { epoch: 0, index, first_position, order, range, data })
     }
@@ -180,7 +188,7 @@ impl Step {
     }
 
     /// The position of the batch's first sample in the sample stream of the run: samples of all
-    /// earlier batches.
+    /// earlier batches, at most `u64::MAX` less the samples of this one.
     pub fn first_position(&self) -> u64 {
         self.first_position
     }

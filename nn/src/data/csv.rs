@@ -1,12 +1,12 @@
 //! Tables of numbers, one sample a line, separated by commas, the class last.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
 use super::dataset::Dataset;
 use super::error::{CsvFault, Error, Result};
 use super::source::Source;
+use crate::regular;
 
 /// The most bytes of a table.
 const TABLE_BYTES_MAX: u64 = 1 << 28;
@@ -21,11 +21,11 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// from 0 (`3.0` and `3e0` are 3). White space around fields, Windows line ends, a byte order mark
 /// and blank lines at the end are accepted.
 ///
-/// A first line in which a field is neither a number nor empty is a header: either names of
-/// columns, or scikit-learn's `samples,features,class names...`, whose numbers are then compared
-/// with the table and whose names are counted as the classes. Without such a count the number of
-/// classes is one more than the largest class. A header of three or more fields that could be both
-/// is the second kind if its second number is that of the feature columns.
+/// A first line without a number is a header, the names of the columns. So is scikit-learn's
+/// `samples,features,class names...`, whose two numbers are then compared with the table and whose
+/// names are counted as the classes. Without such a count the number of classes is one more than
+/// the largest class. Any other first line is a sample: a field of it that is no number is an
+/// error, as in every line.
 ///
 /// **Shapes**: samples are `[features]`, as they are in the file, rounded to f32.
 ///
@@ -38,7 +38,8 @@ pub fn csv(file: &Path) -> Result<Dataset> {
 
 /// The unpacked bytes of `file`, which may be at most `max`.
 fn content(file: &Path, max: u64) -> Result<Vec<u8>> {
-    let opened = File::open(file).map_err(|cause| Error::Read { file: file.to_owned(), cause })?;
+    let opened =
+        regular::open(file).map_err(|cause| Error::Read { file: file.to_owned(), cause })?;
     let bytes = Source::new(file, BufReader::new(opened))?.read(max + 1)?;
     if bytes.len() as u64 > max {
         return Err(Error::Size { file: file.to_owned(), max });
@@ -53,7 +54,8 @@ fn parse(file: &Path, bytes: &[u8]) -> Result<Dataset> {
         return Err(at(1, CsvFault::Empty));
     }
     let mut lines = text.split(|&byte| byte == b'\n').zip(1..).peekable();
-    let header = lines.peek().map_or(Header::None, |(line, _)| Header::of(line));
+    let first_line = lines.peek().map_or(&[][..], |(line, _)| line);
+    let header = Header::of(first_line);
     let first = if header == Header::None { 1 } else { 2 };
     let mut table = Table::default();
     for (sample, line) in lines.skip(first - 1) {
@@ -62,7 +64,7 @@ fn parse(file: &Path, bytes: &[u8]) -> Result<Dataset> {
     if table.labels.is_empty() {
         return Err(at(first, CsvFault::Empty));
     }
-    let classes = match header.classes(&table).map_err(|fault| at(1, fault))? {
+    let classes = match header.classes(first_line, &table).map_err(|fault| at(1, fault))? {
         Some(declared) => declared,
         None => table.labels.iter().max().map_or(0, |&class| class as usize + 1),
     };
@@ -87,24 +89,27 @@ enum Header {
 
 impl Header {
     fn of(line: &[u8]) -> Self {
-        let named = |field: &[u8]| !field.is_empty() && number::<f32>(field).is_none();
-        if !fields(line).any(named) {
-            return Header::None;
-        }
+        let numeric = |field: &[u8]| number::<f32>(field).is_some();
+        let named = |field: &[u8]| !field.is_empty() && !numeric(field);
         let found = fields(line).count();
+        if fields(line).any(named) && !fields(line).any(numeric) {
+            return Header::Names(found);
+        }
         let mut start = fields(line);
         let counts = (start.next().and_then(number), start.next().and_then(number));
         match counts {
-            (Some(rows), Some(features)) if start.all(named) && found <= CLASSES_MAX => {
+            (Some(rows), Some(features))
+                if (3..=CLASSES_MAX).contains(&found) && start.all(named) =>
+            {
                 Header::Counts { rows, features, classes: found - 2 }
             }
-            _ => Header::Names(found),
+            _ => Header::None,
         }
     }
 
-    /// The number of classes, if the header has it; a header that does not fit its table is
-    /// refused.
-    fn classes(self, table: &Table) -> Result<Option<usize>, CsvFault> {
+    /// The number of classes, if the header `line` has it; a header that does not fit its table
+    /// is refused.
+    fn classes(self, line: &[u8], table: &Table) -> Result<Option<usize>, CsvFault> {
         let expected = table.columns;
         let (samples_found, features_found) = (table.labels.len(), expected - 1);
         match self {
@@ -119,8 +124,11 @@ impl Header {
                     Err(CsvFault::Rows { declared, found })
                 }
             }
-            // Column names may be numbers too: `0,1,...` with a name only for the class.
-            Header::Counts { classes, .. } if classes + 2 == expected => Ok(None),
+            // As long as a sample and counting nothing: a sample with a slip in it.
+            Header::Counts { classes, .. } if classes + 2 == expected => {
+                let text = fields(line).nth(2).map(quoted).unwrap_or_default();
+                Err(CsvFault::Field { column: 3, text })
+            }
             Header::Counts { features, .. } => {
                 Err(CsvFault::Features { declared: features, found: features_found })
             }

@@ -9,9 +9,8 @@ use std::path::PathBuf;
 pub enum Error {
     /// A file that is not there, or that the system does not let us read.
     #[error(
-        "{}: cannot be read ({cause}); a data set is read from existing, readable files: check \
-         the path and its permissions",
-        file.display()
+        "{file:?}: cannot be read ({cause}); a data set is read from existing, readable, regular \
+         files: check the path and its permissions"
     )]
     Read {
         /// The file.
@@ -21,9 +20,8 @@ pub enum Error {
     },
     /// A gzip stream that breaks off, or whose checksum is wrong.
     #[error(
-        "{}: the gzip stream is damaged after {offset} unpacked bytes ({cause}); it must unpack \
-         to its end, where its checksum is: fetch the file again",
-        file.display()
+        "{file:?}: the gzip stream is damaged after {offset} unpacked bytes ({cause}); it must \
+         unpack to its end, where its checksum is: fetch the file again"
     )]
     Gzip {
         /// The file.
@@ -35,9 +33,8 @@ pub enum Error {
     },
     /// More bytes than a table may have.
     #[error(
-        "{}: holds more than {max} bytes, unpacked if it is gzipped; a table is read into memory \
-         and may have at most that many: split it",
-        file.display()
+        "{file:?}: holds more than {max} bytes, unpacked if it is gzipped; a table is read into \
+         memory and may have at most that many: split it"
     )]
     Size {
         /// The file.
@@ -46,7 +43,7 @@ pub enum Error {
         max: u64,
     },
     /// A file that is not the IDX file that was expected.
-    #[error("{}: {fault}", file.display())]
+    #[error("{file:?}: {fault}")]
     Idx {
         /// The file.
         file: PathBuf,
@@ -54,7 +51,7 @@ pub enum Error {
         fault: IdxFault,
     },
     /// A line of a table that cannot be used.
-    #[error("{}, line {line}: {fault}", file.display())]
+    #[error("{file:?}, line {line}: {fault}")]
     Csv {
         /// The file.
         file: PathBuf,
@@ -65,9 +62,9 @@ pub enum Error {
     },
     /// Features that do not fit the labels.
     #[error(
-        "{name}: {features} features do not make {samples} samples of shape {shape:?}; there must \
-         be as many labels as samples and their shape's product of features for each: check both \
-         lengths"
+        "{name:?}: {features} features do not make {samples} samples of shape {shape:?}; there \
+         must be as many labels as samples and their shape's product of features for each: check \
+         both lengths"
     )]
     Features {
         /// The data set.
@@ -81,8 +78,8 @@ pub enum Error {
     },
     /// A label that is no class.
     #[error(
-        "{name}: sample {sample} has class {class}; classes lie in 0..{classes}: number them from \
-         0 and declare them all"
+        "{name:?}: sample {sample} has class {class}; classes lie in 0..{classes}: number them \
+         from 0 and declare them all"
     )]
     Class {
         /// The data set.
@@ -96,7 +93,7 @@ pub enum Error {
     },
     /// A split with an empty part.
     #[error(
-        "{name}: fraction {fraction} does not split {samples} samples; it must lie between 0 and \
+        "{name:?}: fraction {fraction} does not split {samples} samples; it must lie between 0 and \
          1 and leave at least one sample in each part: choose another fraction or bring more \
          samples"
     )]
@@ -110,7 +107,7 @@ pub enum Error {
     },
     /// A batch of no samples.
     #[error(
-        "{name}: a batch of 0 samples was asked for; a global batch has at least one sample: ask \
+        "{name:?}: a batch of 0 samples was asked for; a global batch has at least one sample: ask \
          for a larger one"
     )]
     Batch {
@@ -119,7 +116,7 @@ pub enum Error {
     },
     /// A batch with a sample that is not there.
     #[error(
-        "{name}: a batch names sample {sample} of {samples}; samples are numbered from 0: name \
+        "{name:?}: a batch names sample {sample} of {samples}; samples are numbered from 0: name \
          only those that the data set has"
     )]
     Sample {
@@ -156,8 +153,8 @@ pub enum IdxFault {
     },
     /// It ends too early.
     #[error(
-        "ends after {found} bytes; by its header it has {expected}: the file was cut off, fetch \
-         it again"
+        "ends after {found} bytes; by its header it has {expected}: the file was cut off, fetch it \
+         again"
     )]
     Truncated {
         /// Bytes of header and content; of the header alone if that is cut off.
@@ -187,9 +184,8 @@ pub enum IdxFault {
     },
     /// Images and labels of different number.
     #[error(
-        "holds {labels} labels for the {images} images of {}; there must be one label for each \
-         image: take both files from the same source",
-        images_file.display()
+        "holds {labels} labels for the {images} images of {images_file:?}; there must be one label \
+         for each image: take both files from the same source"
     )]
     Labels {
         /// Number of labels.
@@ -226,8 +222,8 @@ pub enum CsvFault {
     Empty,
     /// No feature.
     #[error(
-        "{found} columns are too few; a sample has at least one feature, then its class, \
-         separated by commas: check the separator"
+        "{found} columns are too few; a sample has at least one feature, then its class, separated \
+         by commas: check the separator"
     )]
     Narrow {
         /// Number of columns.
@@ -246,8 +242,8 @@ pub enum CsvFault {
     },
     /// A field that is no number.
     #[error(
-        "column {column} holds {text:?}; after an optional header every field is a number: encode \
-         or remove it"
+        "column {column} holds {text:?}; every field is a number, but in a first line that has \
+         none: encode or remove it"
     )]
     Field {
         /// The column.
@@ -267,8 +263,8 @@ pub enum CsvFault {
     },
     /// A last column that is no class.
     #[error(
-        "column {column} holds {text:?}; the last column is the class, an integer in \
-         0..{classes}: number the classes from 0"
+        "column {column} holds {text:?}; the last column is the class, an integer in 0..{classes}: \
+         number the classes from 0"
     )]
     Class {
         /// The column.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::dataset::{Dataset, Split};
 use super::error::{Error, IdxFault, Result};
 use super::source::Source;
+use crate::regular;
 
 const IMAGES_MAGIC: u32 = 0x0000_0803;
 const LABELS_MAGIC: u32 = 0x0000_0801;
@@ -27,7 +28,7 @@ const WHITE: f32 = 255.0;
 /// than the largest label of both parts.
 ///
 /// # Errors
-/// A file that is missing, damaged, cut off, longer than its header says or of another kind, and
+/// A file that is missing, not a regular one, damaged, cut off, longer than its header says or of another kind, and
 /// parts that do not belong together; the message names the file.
 pub fn idx(dir: &Path) -> Result<Split> {
     let train = read_part(dir, "train")?;
@@ -58,7 +59,7 @@ fn read_part(dir: &Path, part: &str) -> Result<Pair> {
 
 fn open(dir: &Path, name: &str) -> Result<(PathBuf, BufReader<File>)> {
     for file in [dir.join(name), dir.join(format!("{name}.gz"))] {
-        match File::open(&file) {
+        match regular::open(&file) {
             Ok(opened) => return Ok((file, BufReader::new(opened))),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
             Err(cause) => return Err(Error::Read { file, cause }),

@@ -43,20 +43,21 @@ impl Optimizer {
             DType::F64 => self.write::<f64>(grads, count)?,
             _ => self.write::<f32>(grads, count)?,
         }
-        self.arena.flip();
         bind(model, &self.arena)
     }
 
     fn write<T: Differentiable>(&mut self, grads: &Gradients, count: f64) -> Result<()> {
-        self.arena.check_released()?;
-        let ids = (0..self.arena.len()).map(|leaf| (self.arena.id(leaf), self.arena.name(leaf)));
+        let mut next = self.arena.next_step(&self.rule, count)?;
+        let ids =
+            (0..next.arena().len()).map(|leaf| (next.arena().id(leaf), next.arena().name(leaf)));
         let gradients = grads.of(ids)?;
         for (leaf, gradient) in gradients.into_iter().enumerate() {
-            let range = self.arena.range(leaf);
-            let gradient = gradient.contiguous();
+            let range = next.arena().range(leaf);
+            let gradient = gradient.contiguous()?;
             let gradient = gradient.as_slice::<T>().unwrap_or_default();
-            self.arena.write_next(&self.rule, count, range, gradient)?;
+            next.write(range, gradient)?;
         }
+        next.finish()?.flip();
         Ok(())
     }
 }

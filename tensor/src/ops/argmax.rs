@@ -29,9 +29,9 @@ impl Tensor {
 }
 
 fn forward<T: Differentiable>(x: &Tensor) -> Result<Tensor> {
-    let x = x.contiguous();
+    let x = x.contiguous_for(OP)?;
     let last = x.ndim() - 1;
     let view = x.typed::<T>(OP)?;
     let shape = x.shape().without(last);
-    Ok(Tensor::filled(x.device(), shape, |out| argmax(view, x.shape()[last], out)))
+    Tensor::computed(OP, x.device(), shape, |out| argmax(view, x.shape()[last], out))
 }

@@ -17,7 +17,7 @@ impl Tensor {
     /// # Errors
     /// Shapes that do not broadcast, two element types, or elements that are not f32 or f64.
     pub fn binary(&self, op: BinaryOp, y: &Tensor) -> Result<Tensor> {
-        match common_dtype(op, self, y)? {
+        match common_dtype(op.name(), self, y)? {
             DType::F32 => forward::<f32>(self, op, y),
             DType::F64 => forward::<f64>(self, op, y),
             found => Err(Error::DType { op: op.name(), found, wanted: "f32 or f64" }),
@@ -30,18 +30,19 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::binary`], and a `dz` that has not the result's shape and type.
     pub fn binary_vjp(&self, op: BinaryOp, side: Side, y: &Tensor, dz: &Tensor) -> Result<Tensor> {
-        common_dtype(op, self, dz)?;
-        match common_dtype(op, self, y)? {
+        let name = vjp_name(op);
+        common_dtype(name, self, dz)?;
+        match common_dtype(name, self, y)? {
             DType::F32 => backward::<f32>(self, op, side, y, dz),
             DType::F64 => backward::<f64>(self, op, side, y, dz),
-            found => Err(Error::DType { op: op.name(), found, wanted: "f32 or f64" }),
+            found => Err(Error::DType { op: name, found, wanted: "f32 or f64" }),
         }
     }
 }
 
-fn common_dtype(op: BinaryOp, x: &Tensor, y: &Tensor) -> Result<DType> {
+fn common_dtype(op: &'static str, x: &Tensor, y: &Tensor) -> Result<DType> {
     let (left, right) = (x.dtype(), y.dtype());
-    if left == right { Ok(left) } else { Err(Error::DTypes { op: op.name(), left, right }) }
+    if left == right { Ok(left) } else { Err(Error::DTypes { op, left, right }) }
 }
 
 fn forward<T: Stored + Float>(x: &Tensor, op: BinaryOp, y: &Tensor) -> Result<Tensor> {
@@ -49,7 +50,8 @@ fn forward<T: Stored + Float>(x: &Tensor, op: BinaryOp, y: &Tensor) -> Result<Te
     let shape = broadcast(name, x.shape(), y.shape())?;
     let (xs, ys) = (x.broadcast_to(&shape)?, y.broadcast_to(&shape)?);
     let (xv, yv) = (xs.strided::<T>(name)?, ys.strided::<T>(name)?);
-    Ok(Tensor::filled(x.device(), shape, |out| binary(x.device().threads(), op, xv, yv, out)))
+    let threads = x.device().threads();
+    Tensor::computed(name, x.device(), shape, |out| binary(threads, op, xv, yv, out))
 }
 
 fn backward<T: Stored + Float>(
@@ -59,7 +61,7 @@ fn backward<T: Stored + Float>(
     y: &Tensor,
     dz: &Tensor,
 ) -> Result<Tensor> {
-    let name = op.name();
+    let name = vjp_name(op);
     let shape = broadcast(name, x.shape(), y.shape())?;
     if shape != *dz.shape() {
         let rule = "the upstream gradient must have the shape of the result";
@@ -68,7 +70,21 @@ fn backward<T: Stored + Float>(
     let (xs, ys) = (x.broadcast_to(&shape)?, y.broadcast_to(&shape)?);
     let (xv, yv, dv) = (xs.strided::<T>(name)?, ys.strided::<T>(name)?, dz.strided::<T>(name)?);
     let threads = x.device().threads();
-    Ok(Tensor::filled(x.device(), shape, |out| binary_vjp(threads, op, side, [xv, yv, dv], out)))
+    Tensor::computed(name, x.device(), shape, |out| {
+        binary_vjp(threads, op, side, [xv, yv, dv], out);
+    })
+}
+
+/// What an error calls a derivative of `op`.
+fn vjp_name(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "add_vjp",
+        BinaryOp::Sub => "sub_vjp",
+        BinaryOp::Mul => "mul_vjp",
+        BinaryOp::Div => "div_vjp",
+        BinaryOp::Max => "max_vjp",
+        BinaryOp::Min => "min_vjp",
+    }
 }
 
 impl Add for &Tensor {
@@ -96,5 +112,17 @@ impl Div for &Tensor {
     type Output = Result<Tensor>;
     fn div(self, y: &Tensor) -> Result<Tensor> {
         self.binary(BinaryOp::Div, y)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_derivative_is_called_by_its_operation() {
+        for op in BinaryOp::ALL {
+            assert_eq!(vjp_name(op), format!("{}_vjp", op.name()));
+        }
     }
 }

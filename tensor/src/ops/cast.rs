@@ -8,11 +8,19 @@ use crate::storage::Stored;
 use crate::tensor::Tensor;
 
 impl Tensor {
-    /// The elements converted to `dtype`: to nearest, ties to even, between floats; truncated
-    /// and saturated, with NaN as 0, from a float to an integer. Of the same type: this tensor.
+    /// The elements converted to `dtype`. Of the same type: this tensor.
+    ///
+    /// | from | to | element |
+    /// | --- | --- | --- |
+    /// | float | float | the nearest, ties to even |
+    /// | float | i64, u8 | truncated, saturated; NaN is 0 |
+    /// | i64 | u8 | saturated: 300 is 255, −1 is 0 |
+    /// | u8 | any | exact |
+    /// | i64 | f64 | the nearest, ties to even |
+    /// | i64 | f32, f16, bf16 | that f64, rounded again: above 2⁵³ perhaps not the nearest |
     ///
     /// # Errors
-    /// None today; a device that cannot hold `dtype` will say so here.
+    /// When the result does not fit in memory.
     pub fn cast(&self, dtype: DType) -> Result<Tensor> {
         if dtype == self.dtype() {
             return Ok(self.clone());
@@ -40,7 +48,8 @@ fn from<A: Stored>(x: &Tensor, dtype: DType) -> Result<Tensor> {
 }
 
 fn converted<A: Stored, B: Stored>(x: &Tensor) -> Result<Tensor> {
-    let x = x.contiguous();
-    let view = x.typed::<A>("cast")?;
-    Ok(Tensor::filled::<B>(x.device(), *x.shape(), |out| kernels::copy::cast(view, out)))
+    let op = "cast";
+    let x = x.contiguous_for(op)?;
+    let view = x.typed::<A>(op)?;
+    Tensor::computed::<B>(op, x.device(), *x.shape(), |out| kernels::copy::cast(view, out))
 }

@@ -3,32 +3,38 @@
 use half::{bf16, f16};
 use kernels::DType;
 
+use crate::error::Result;
 use crate::storage::Stored;
 use crate::tensor::Tensor;
 
 impl Tensor {
     /// The same elements in row-major order without gaps: this tensor when it is so already, a
     /// copy otherwise.
-    pub fn contiguous(&self) -> Tensor {
+    ///
+    /// # Errors
+    /// When a copy does not fit in memory.
+    pub fn contiguous(&self) -> Result<Tensor> {
+        self.contiguous_for("contiguous")
+    }
+
+    /// [`Tensor::contiguous`] as a part of the operation `op`, which an error names.
+    pub(crate) fn contiguous_for(&self, op: &'static str) -> Result<Tensor> {
         if self.layout().is_contiguous() {
-            return self.clone();
+            return Ok(self.clone());
         }
         match self.dtype() {
-            DType::F16 => copied::<f16>(self),
-            DType::BF16 => copied::<bf16>(self),
-            DType::F32 => copied::<f32>(self),
-            DType::F64 => copied::<f64>(self),
-            DType::I64 => copied::<i64>(self),
-            DType::U8 => copied::<u8>(self),
+            DType::F16 => copied::<f16>(op, self),
+            DType::BF16 => copied::<bf16>(op, self),
+            DType::F32 => copied::<f32>(op, self),
+            DType::F64 => copied::<f64>(op, self),
+            DType::I64 => copied::<i64>(op, self),
+            DType::U8 => copied::<u8>(op, self),
         }
     }
 }
 
-/// `x` has elements of type `T`: the caller matched on it.
-fn copied<T: Stored>(x: &Tensor) -> Tensor {
-    Tensor::filled::<T>(x.device(), *x.shape(), |out| {
-        if let Ok(view) = x.strided::<T>("contiguous") {
-            kernels::copy::copy(x.device().threads(), view, out);
-        }
-    })
+fn copied<T: Stored>(op: &'static str, x: &Tensor) -> Result<Tensor> {
+    let view = x.strided::<T>(op)?;
+    let threads = x.device().threads();
+    Tensor::computed(op, x.device(), *x.shape(), |out| kernels::copy::copy(threads, view, out))
 }

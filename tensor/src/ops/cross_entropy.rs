@@ -9,6 +9,7 @@ use crate::tensor::Tensor;
 use crate::tensor_mut::Differentiable;
 
 const OP: &str = "cross_entropy";
+const VJP: &str = "cross_entropy_vjp";
 
 impl Tensor {
     /// Logits `[rows, classes]` and targets `[rows]` of i64 `-> (losses [rows], softmax [rows,
@@ -18,7 +19,7 @@ impl Tensor {
     /// Logits that are no matrix of f32 or f64, targets that are not one i64 a row, or a target
     /// outside `0..classes`.
     pub fn cross_entropy(&self, targets: &Tensor) -> Result<(Tensor, Tensor)> {
-        let targets = checked_targets(self.shape(), targets)?;
+        let targets = checked_targets(OP, self.shape(), targets)?;
         match self.dtype() {
             DType::F32 => forward::<f32>(self, &targets),
             DType::F64 => forward::<f64>(self, &targets),
@@ -32,50 +33,55 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::cross_entropy`], and a `dy` that is not one element of the same type.
     pub fn cross_entropy_vjp(&self, targets: &Tensor, dy: &Tensor) -> Result<Tensor> {
-        let targets = checked_targets(self.shape(), targets)?;
+        let targets = checked_targets(VJP, self.shape(), targets)?;
+        if dy.numel() != 1 {
+            let rule = "the upstream gradient is one element, that of the sum of the losses";
+            return Err(Error::Shape { op: VJP, shape: *dy.shape(), rule });
+        }
+        if dy.dtype() != self.dtype() {
+            return Err(Error::DTypes { op: VJP, left: self.dtype(), right: dy.dtype() });
+        }
         match self.dtype() {
             DType::F32 => backward::<f32>(self, &targets, dy.item()?),
             DType::F64 => backward::<f64>(self, &targets, dy.item()?),
-            found => Err(Error::DType { op: OP, found, wanted: "f32 or f64" }),
+            found => Err(Error::DType { op: VJP, found, wanted: "f32 or f64" }),
         }
     }
 }
 
 /// One class number a row, each within the row: what the kernel relies on.
-fn checked_targets(logits: &Shape, targets: &Tensor) -> Result<Tensor> {
+fn checked_targets(op: &'static str, logits: &Shape, targets: &Tensor) -> Result<Tensor> {
     if logits.ndim() != 2 || targets.shape()[..] != logits[..1] {
         let (left, right) = (*logits, *targets.shape());
         let rule = "logits are [rows, classes] and targets [rows]";
-        return Err(Error::Shapes { op: OP, left, right, rule });
+        return Err(Error::Shapes { op, left, right, rule });
     }
-    let targets = targets.contiguous();
+    let targets = targets.contiguous_for(op)?;
     let classes = logits[1];
     let outside = targets
-        .typed::<i64>(OP)?
+        .typed::<i64>(op)?
         .iter()
         .find(|&&t| usize::try_from(t).map_or(true, |t| t >= classes));
     if let Some(&index) = outside {
-        return Err(Error::Index { op: OP, index, axis: 1, len: classes });
+        return Err(Error::Index { op, index, axis: 1, len: classes });
     }
     Ok(targets)
 }
 
 fn forward<T: Differentiable>(logits: &Tensor, targets: &Tensor) -> Result<(Tensor, Tensor)> {
-    let logits = logits.contiguous();
+    let logits = logits.contiguous_for(OP)?;
     let (xs, ts) = (logits.typed::<T>(OP)?, targets.typed::<i64>(OP)?);
     let (device, classes) = (logits.device(), logits.shape()[1]);
-    let [losses, softmax] =
-        Tensor::filled_pair(device, [*targets.shape(), *logits.shape()], |losses, probs| {
-            cross_entropy(device.threads(), xs, classes, ts, losses, probs);
-        });
-    Ok((losses, softmax))
+    Tensor::filled_pair(OP, device, [*targets.shape(), *logits.shape()], |losses, probs| {
+        cross_entropy(device.threads(), xs, classes, ts, losses, probs);
+    })
 }
 
 fn backward<T: Differentiable>(softmax: &Tensor, targets: &Tensor, dy: T) -> Result<Tensor> {
-    let softmax = softmax.contiguous();
-    let (ps, ts) = (softmax.typed::<T>(OP)?, targets.typed::<i64>(OP)?);
+    let softmax = softmax.contiguous_for(VJP)?;
+    let (ps, ts) = (softmax.typed::<T>(VJP)?, targets.typed::<i64>(VJP)?);
     let classes = softmax.shape()[1];
-    Ok(Tensor::filled(softmax.device(), *softmax.shape(), |dx| {
+    Tensor::computed(VJP, softmax.device(), *softmax.shape(), |dx| {
         cross_entropy_vjp(ps, classes, ts, dy, dx);
-    }))
+    })
 }

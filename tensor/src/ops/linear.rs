@@ -17,7 +17,8 @@ impl Tensor {
     ///
     /// # Errors
     /// An `x` without axes or whose last axis is not `in` long, a weight that is no matrix, a
-    /// bias that is not `[out]`, two element types, or elements that are not f32 or f64.
+    /// bias that is not `[out]`, two element types, elements that are not f32 or f64, or a result
+    /// that does not fit in memory.
     pub fn linear(&self, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
         let shape = output_shape(self, weight, bias)?;
         match self.dtype() {
@@ -60,9 +61,9 @@ fn forward<T: Differentiable>(
     let features = weight.shape()[1];
     let rows = x.shape()[..x.ndim() - 1].iter().product();
     let x = x.reshape(&[rows, features])?;
-    let bias = bias.map(Tensor::contiguous);
+    let bias = bias.map(|bias| bias.contiguous_for(OP)).transpose()?;
     let bias = bias.as_ref().map(|bias| bias.typed::<T>(OP)).transpose()?;
     let (left, right) = (matrix::<T>(OP, &x)?, matrix::<T>(OP, weight)?.transposed());
     let threads = x.device().threads();
-    Ok(Tensor::filled(x.device(), shape, |out| matmul(threads, left, right, bias, out)))
+    Tensor::computed(OP, x.device(), shape, |out| matmul(threads, left, right, bias, out))
 }

@@ -19,10 +19,10 @@ impl Tensor {
     /// result does not depend on the rows beside it.
     ///
     /// # Errors
-    /// Operands that are not matrices, inner lengths that differ, two element types, or elements
-    /// that are not f32 or f64.
+    /// Operands that are not matrices, inner lengths that differ, two element types, elements
+    /// that are not f32 or f64, or a result that does not fit in memory.
     pub fn matmul(&self, b: &Tensor) -> Result<Tensor> {
-        let shape = product_shape(self, b)?;
+        let shape = product_shape(OP, self, b)?;
         match self.dtype() {
             DType::F32 => allocated::<f32>(self, b, shape),
             DType::F64 => allocated::<f64>(self, b, shape),
@@ -35,18 +35,19 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::matmul`], and a destination of another shape or type.
     pub fn matmul_into(&self, b: &Tensor, out: &mut TensorMut<'_>) -> Result<()> {
-        let shape = product_shape(self, b)?;
+        let op = "matmul_into";
+        let shape = product_shape(op, self, b)?;
         match self.dtype() {
-            DType::F32 => product::<f32>(self, b, out.typed(OP, &shape)?),
-            DType::F64 => product::<f64>(self, b, out.typed(OP, &shape)?),
-            found => Err(Error::DType { op: OP, found, wanted: "f32 or f64" }),
+            DType::F32 => product::<f32>(op, self, b, out.typed(op, &shape)?),
+            DType::F64 => product::<f64>(op, self, b, out.typed(op, &shape)?),
+            found => Err(Error::DType { op, found, wanted: "f32 or f64" }),
         }
     }
 }
 
-fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
+fn product_shape(op: &'static str, a: &Tensor, b: &Tensor) -> Result<Shape> {
     let (left, right) = (*a.shape(), *b.shape());
-    let mismatch = |rule| Error::Shapes { op: OP, left, right, rule };
+    let mismatch = |rule| Error::Shapes { op, left, right, rule };
     if left.ndim() != 2 || right.ndim() != 2 {
         return Err(mismatch("both operands must be matrices, [m, k] and [k, n]: reshape first"));
     }
@@ -54,20 +55,27 @@ fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
         return Err(mismatch("axis 1 of the left must be as long as axis 0 of the right"));
     }
     if a.dtype() != b.dtype() {
-        return Err(Error::DTypes { op: OP, left: a.dtype(), right: b.dtype() });
+        return Err(Error::DTypes { op, left: a.dtype(), right: b.dtype() });
     }
-    Shape::new(OP, &[left[0], right[1]])
+    Shape::new(op, &[left[0], right[1]])
 }
 
 fn allocated<T: Differentiable>(a: &Tensor, b: &Tensor, shape: Shape) -> Result<Tensor> {
     let mut done = Ok(());
-    let out = Tensor::filled(a.device(), shape, |out| done = product::<T>(a, b, out));
+    let out = Tensor::computed(OP, a.device(), shape, |out| done = product::<T>(OP, a, b, out))?;
     done.map(|()| out)
 }
 
-fn product<T: Differentiable>(a: &Tensor, b: &Tensor, out: &mut [T]) -> Result<()> {
-    let (left, right) = (matrix::<T>(OP, a)?, matrix::<T>(OP, b)?);
-    matmul(a.device().threads(), left, right, None, out);
+fn product<T: Differentiable>(
+    op: &'static str,
+    a: &Tensor,
+    b: &Tensor,
+    out: &mut [T],
+) -> Result<()> {
+    let (left, right) = (matrix::<T>(op, a)?, matrix::<T>(op, b)?);
+    if !out.is_empty() {
+        matmul(a.device().threads(), left, right, None, out);
+    }
     Ok(())
 }
 

@@ -16,12 +16,23 @@ impl Tensor {
     /// The order of the additions is the kernel's and depends on the shape alone.
     ///
     /// # Errors
-    /// An axis that does not exist, or elements that are not f32 or f64.
+    /// An axis that does not exist, elements that are not f32 or f64, or no memory for the result
+    /// or for the row-major copy of a view.
     pub fn sum(&self, axis: usize, keep_axis: bool) -> Result<Tensor> {
-        self.shape().check_axis(OP, axis)?;
+        self.sum_axis(OP, axis, keep_axis)
+    }
+
+    /// [`Tensor::sum`] as a part of the operation `op`, which an error names.
+    pub(super) fn sum_axis(
+        &self,
+        op: &'static str,
+        axis: usize,
+        keep_axis: bool,
+    ) -> Result<Tensor> {
+        self.shape().check_axis(op, axis)?;
         let shape =
             if keep_axis { self.shape().with_len(axis, 1) } else { self.shape().without(axis) };
-        self.sum_along(along(self.shape(), axis), shape)
+        self.sum_along(op, along(self.shape(), axis), shape)
     }
 
     /// The sum of all elements, as a scalar.
@@ -29,7 +40,7 @@ impl Tensor {
     /// # Errors
     /// Elements that are not f32 or f64.
     pub fn sum_all(&self) -> Result<Tensor> {
-        self.sum_along(Axis { outer: 1, len: self.numel(), inner: 1 }, Shape::SCALAR)
+        self.sum_along("sum_all", Axis { outer: 1, len: self.numel(), inner: 1 }, Shape::SCALAR)
     }
 
     /// [`Tensor::sum`] along axis 0, which is dropped, written into `out`: how the gradient of a
@@ -38,21 +49,24 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::sum`], and a destination of another shape or type.
     pub fn sum_rows_into(&self, out: &mut TensorMut<'_>) -> Result<()> {
-        self.shape().check_axis(OP, 0)?;
+        let op = "sum_rows_into";
+        self.shape().check_axis(op, 0)?;
         let (axis, shape) = (along(self.shape(), 0), self.shape().without(0));
+        // The copy first: a destination counts as written once its elements were asked for.
+        let x = self.contiguous_for(op)?;
         match self.dtype() {
-            DType::F32 => reduced::<f32>(self, axis, out.typed(OP, &shape)?),
-            DType::F64 => reduced::<f64>(self, axis, out.typed(OP, &shape)?),
-            found => Err(Error::DType { op: OP, found, wanted: "f32 or f64" }),
+            DType::F32 => reduced::<f32>(op, &x, axis, out.typed(op, &shape)?),
+            DType::F64 => reduced::<f64>(op, &x, axis, out.typed(op, &shape)?),
+            found => Err(Error::DType { op, found, wanted: "f32 or f64" }),
         }
     }
 
     /// `axis` describes this tensor and `shape` the result: the caller ensures both.
-    pub(super) fn sum_along(&self, axis: Axis, shape: Shape) -> Result<Tensor> {
+    pub(super) fn sum_along(&self, op: &'static str, axis: Axis, shape: Shape) -> Result<Tensor> {
         match self.dtype() {
-            DType::F32 => allocated::<f32>(self, axis, shape),
-            DType::F64 => allocated::<f64>(self, axis, shape),
-            found => Err(Error::DType { op: OP, found, wanted: "f32 or f64" }),
+            DType::F32 => allocated::<f32>(op, self, axis, shape),
+            DType::F64 => allocated::<f64>(op, self, axis, shape),
+            found => Err(Error::DType { op, found, wanted: "f32 or f64" }),
         }
     }
 }
@@ -65,14 +79,27 @@ fn along(shape: &Shape, axis: usize) -> Axis {
     }
 }
 
-fn allocated<T: Differentiable>(x: &Tensor, axis: Axis, shape: Shape) -> Result<Tensor> {
-    let mut done = Ok(());
-    let out = Tensor::filled(x.device(), shape, |out| done = reduced::<T>(x, axis, out));
-    done.map(|()| out)
+fn allocated<T: Differentiable>(
+    op: &'static str,
+    x: &Tensor,
+    axis: Axis,
+    shape: Shape,
+) -> Result<Tensor> {
+    let x = x.contiguous_for(op)?;
+    let view = x.typed::<T>(op)?;
+    Tensor::computed(op, x.device(), shape, |out| sum(x.device().threads(), view, axis, out))
 }
 
-fn reduced<T: Differentiable>(x: &Tensor, axis: Axis, out: &mut [T]) -> Result<()> {
-    let x = x.contiguous();
-    sum(x.device().threads(), x.typed::<T>(OP)?, axis, out);
+/// `x` is contiguous.
+fn reduced<T: Differentiable>(
+    op: &'static str,
+    x: &Tensor,
+    axis: Axis,
+    out: &mut [T],
+) -> Result<()> {
+    let view = x.typed::<T>(op)?;
+    if !out.is_empty() {
+        sum(x.device().threads(), view, axis, out);
+    }
     Ok(())
 }

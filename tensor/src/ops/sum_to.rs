@@ -12,7 +12,8 @@ impl Tensor {
     /// left to right.
     ///
     /// # Errors
-    /// A `shape` that does not broadcast to this tensor's, or elements that are not f32 or f64.
+    /// A `shape` that does not broadcast to this tensor's, elements that are not f32 or f64,
+    /// or no memory for the result.
     pub fn sum_to(&self, shape: &Shape) -> Result<Tensor> {
         let op = "sum_to";
         if broadcast(op, shape, self.shape()).ok() != Some(*self.shape()) {
@@ -24,11 +25,11 @@ impl Tensor {
         if added > 0 {
             let (outer, kept) = self.shape().split_at(added);
             let (len, inner) = (outer.iter().product(), kept.iter().product());
-            sum = sum.sum_along(Axis { outer: 1, len, inner }, Shape::new(op, kept)?)?;
+            sum = sum.sum_along(op, Axis { outer: 1, len, inner }, Shape::new(op, kept)?)?;
         }
         for (axis, &len) in shape.iter().enumerate() {
             if len == 1 && sum.shape()[axis] != 1 {
-                sum = sum.sum(axis, true)?;
+                sum = sum.sum_axis(op, axis, true)?;
             }
         }
         Ok(sum)

@@ -1,0 +1,169 @@
+//! Values of options: each is read, or refused with the rule that it breaks.
+
+use std::num::IntErrorKind;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use nn::optim::{UpdateRule, sgd};
+
+/// Most ranks, and most threads of all ranks: a thread more than a machine has is a loss.
+pub(crate) const THREADS_MAX: usize = 1024;
+/// Most shards: every rank knows of each.
+const SHARDS_MAX: usize = 1 << 16;
+/// Most samples of a batch and most epochs: far beyond any run, and safe to multiply.
+const COUNT_MAX: usize = 1 << 31;
+/// Seconds of a deadline: from what a thread needs to wake up, to a day.
+const DEADLINE: std::ops::RangeInclusive<f64> = 0.001..=86_400.0;
+
+/// The value of `--model`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ModelSpec {
+    /// Sizes of a perceptron, from input to output.
+    pub(crate) sizes: Vec<usize>,
+}
+
+impl FromStr for ModelSpec {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let rule = "known is mlp:SIZES, such as mlp:64-48-10";
+        let (kind, sizes) = text.split_once(':').unwrap_or((text, ""));
+        if kind != "mlp" {
+            return Err(format!("no model is called {kind:?}; {rule}"));
+        }
+        let sizes = sizes.split(['-', ',']).map(str::parse).collect::<Result<Vec<usize>, _>>();
+        match sizes {
+            Ok(sizes) if sizes.len() >= 2 && !sizes.contains(&0) => Ok(ModelSpec { sizes }),
+            Err(cause) if *cause.kind() == IntErrorKind::PosOverflow => {
+                Err(format!("{text:?} has a size that is too large for any machine; {rule}"))
+            }
+            _ => Err(format!("{text:?} has no two or more positive sizes; {rule}")),
+        }
+    }
+}
+
+/// The value of `--data`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum DataSpec {
+    /// The built-in digits.
+    Digits,
+    /// A folder with the four files of MNIST's format.
+    Idx(PathBuf),
+    /// A table whose last column is the class.
+    Csv(PathBuf),
+}
+
+impl FromStr for DataSpec {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "digits" => Ok(DataSpec::Digits),
+            Some(("idx", path)) if !path.is_empty() => Ok(DataSpec::Idx(path.into())),
+            Some(("csv", path)) if !path.is_empty() => Ok(DataSpec::Csv(path.into())),
+            _ => Err(format!("{text:?} is no data set; known are digits, idx:DIR and csv:FILE")),
+        }
+    }
+}
+
+fn whole<T: FromStr + PartialOrd + std::fmt::Display>(
+    text: &str,
+    least: T,
+    most: T,
+) -> Result<T, String> {
+    match text.parse() {
+        Ok(value) if least <= value && value <= most => Ok(value),
+        _ => Err(format!("it must be a whole number from {least} to {most}: choose one of these")),
+    }
+}
+
+/// The value of `--ranks` and of `--threads-per-rank`.
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
+    whole(text, 1, THREADS_MAX)
+}
+
+/// The value of `--shards`.
+pub(crate) fn shards(text: &str) -> Result<usize, String> {
+    whole(text, 1, SHARDS_MAX)
+}
+
+/// The value of `--batch` and of `--epochs`.
+pub(crate) fn count(text: &str) -> Result<usize, String> {
+    whole(text, 1, COUNT_MAX)
+}
+
+/// The value of `--seed`.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    whole(text, 0, u64::MAX)
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "it must be a number, such as 0.1: write one".to_owned())
+}
+
+/// A setting of SGD, which `rule` makes of the number and which the rule itself accepts.
+fn setting(text: &str, rule: fn(f64) -> UpdateRule) -> Result<f64, String> {
+    let value = number(text)?;
+    rule(value).validate().map_err(|error| error.to_string())?;
+    Ok(value)
+}
+
+/// The value of `--lr`.
+pub(crate) fn lr(text: &str) -> Result<f64, String> {
+    setting(text, |lr| sgd(lr).into())
+}
+
+/// The value of `--momentum`.
+pub(crate) fn momentum(text: &str) -> Result<f64, String> {
+    setting(text, |momentum| sgd(0.0).momentum(momentum).into())
+}
+
+/// The value of `--deadline`.
+pub(crate) fn deadline(text: &str) -> Result<f64, String> {
+    let (least, most) = (DEADLINE.start(), DEADLINE.end());
+    let seconds = number(text)?;
+    if DEADLINE.contains(&seconds) {
+        return Ok(seconds);
+    }
+    Err(format!("it must be a number of seconds from {least} to {most}: choose one of these"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_and_data_sets_are_read_or_refused_with_the_rule() {
+        assert_eq!("mlp:64-48-10".parse::<ModelSpec>().unwrap().sizes, [64, 48, 10]);
+        assert_eq!("mlp:4,3".parse::<ModelSpec>().unwrap().sizes, [4, 3]);
+        for bad in ["mlp", "mlp:", "mlp:4", "mlp:4-0", "mlp:4--3", "cnn:8,16", "mlp:4-x", ""] {
+            assert!(bad.parse::<ModelSpec>().unwrap_err().contains("mlp:SIZES"), "{bad}");
+        }
+        let huge = "mlp:64-18446744073709551616-10".parse::<ModelSpec>().unwrap_err();
+        assert!(huge.contains("too large"), "{huge}");
+        assert_eq!("digits".parse(), Ok(DataSpec::Digits));
+        assert_eq!("idx:a:b".parse(), Ok(DataSpec::Idx("a:b".into())));
+        for bad in ["mnist", "idx:", "csv:", "digits:", ""] {
+            assert!(bad.parse::<DataSpec>().unwrap_err().contains("known are"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_up_to_their_limits_and_no_further() {
+        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
+        assert_eq!((shards("65536"), count("2147483648")), (Ok(65536), Ok(1 << 31)));
+        assert_eq!((seed("0"), seed("18446744073709551615")), (Ok(0), Ok(u64::MAX)));
+        for bad in ["0", "-1", "1.5", "", "x", "1025", "18446744073709551616"] {
+            assert!(threads(bad).unwrap_err().contains("from 1 to 1024"), "{bad}");
+        }
+        assert!(shards("65537").is_err() && count("2147483649").is_err() && seed("-1").is_err());
+        assert_eq!((lr("0"), lr("1e30"), momentum("0.9")), (Ok(0.0), Ok(1e30), Ok(0.9)));
+        for bad in ["-1", "inf", "-inf", "nan", "1e300", "x", ""] {
+            assert!(lr(bad).unwrap_err().contains("it must be "), "{bad}");
+            assert!(momentum(bad).unwrap_err().contains("it must be "), "{bad}");
+            assert!(deadline(bad).unwrap_err().contains("it must be "), "{bad}");
+        }
+        assert!(momentum("1").is_err() && deadline("0").is_err() && deadline("86401").is_err());
+        assert_eq!((deadline("0.001"), deadline("86400")), (Ok(0.001), Ok(86_400.0)));
+    }
+}
