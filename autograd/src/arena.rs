@@ -1,6 +1,7 @@
 //! Parameters in flat memory, in two buffer sets.
 //!
-//! A step (`next_step.rs`) reads the live set and writes the next one; `flip` exchanges them. Until then nothing
+//! A step (`next_step.rs`) reads the live set and writes the next one; `flip` exchanges them.
+//! Until then nothing
 //! that a forward, a backward or a peer may read has changed, so a step that fails anywhere
 //! leaves the parameters of the last one whole. The addresses of both sets never change.
 //!

@@ -8,6 +8,9 @@ use kernels::DType;
 /// Up to here a second wait costs more than the arithmetic that it spares.
 const SMALL_BYTES: usize = 8 << 10;
 
+/// Bytes by which the memory of a label grows.
+const LABEL_STEP: usize = 256;
+
 /// How the contributions of the ranks become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReduceOp {
@@ -89,10 +92,14 @@ impl Header {
         whole && self.count.saturating_mul(self.dtype.size_bytes()) <= SMALL_BYTES
     }
 
-    /// Overwrites this header, keeping its label's memory.
+    /// Overwrites this header, keeping its label's memory. That is taken in steps, so that a label
+    /// with a number in it needs no more of it when the number grows by a digit.
     pub(crate) fn copy_from(&mut self, other: &Header) {
         let mut label = std::mem::take(&mut self.label);
         label.clear();
+        if label.capacity() < other.label.len() {
+            label.reserve_exact(other.label.len().next_multiple_of(LABEL_STEP));
+        }
         label.push_str(&other.label);
         let Header { kind, dtype, count, op, algorithm, root, .. } = *other;
         *self = Header { kind, dtype, count, op, algorithm, root, label };
