@@ -69,6 +69,13 @@ fn json_is_one_line_with_every_figure() {
 }
 
 #[test]
+fn the_default_training_recognises_97_of_100_test_digits() {
+    let report = report(&ringgrad(&["train", "--quiet", "--json"]));
+    assert!(report["test_accuracy"].as_f64() >= Some(0.97), "{report}");
+    assert_eq!(report["equivalence"]["max_ulps"], 0, "{report}");
+}
+
+#[test]
 fn the_parameters_do_not_depend_on_the_ranks_but_on_seed_and_shards() {
     let hash = |arguments: &[&str]| {
         let output = train(&[&["--json", "--quiet"], arguments].concat());

@@ -106,6 +106,11 @@ impl<T: Clone> Board<T> {
         parts.extend(offer.parts[..count].iter_mut().map(Handle::take));
     }
 
+    /// Whether `rank` has memory for a chunk there.
+    pub(crate) fn has_chunk(&self, rank: usize, slot: usize) -> bool {
+        lock(&self.places[rank][slot].offer).chunk.0.capacity() > 0
+    }
+
     /// The memory of `rank`'s chunk of an earlier collective, to write the next one into.
     pub(crate) fn take_chunk(&self, rank: usize, slot: usize) -> Vec<T> {
         lock(&self.places[rank][slot].offer).chunk.take()

@@ -59,5 +59,6 @@ pub fn lockstep<T: Differentiable>(
     let written = next.finish()?;
     rank.commit()?;
     written.flip();
+    tracing::trace!(step = arena.steps(), loss = averaged.loss(), "a step is committed");
     Ok(())
 }

@@ -34,6 +34,8 @@ pub(crate) struct Roll {
 struct Progress {
     brought: AtomicU64,
     folded: AtomicU64,
+    /// All collectives before this one are done: nothing of the others' is read for them any more.
+    done: AtomicU64,
     /// Of the header in each slot.
     signatures: [AtomicU64; WINDOW],
 }
@@ -50,7 +52,7 @@ impl Roll {
         let progress = |_| {
             let zero = || AtomicU64::new(0);
             let signatures = std::array::from_fn(|_| zero());
-            Padded(Progress { brought: zero(), folded: zero(), signatures })
+            Padded(Progress { brought: zero(), folded: zero(), done: zero(), signatures })
         };
         let empty = |_| Mutex::new(Header::new(Kind::Barrier, DType::U8, 0));
         Roll {
@@ -80,6 +82,19 @@ impl Roll {
         // Release: pairs with the load in `has_folded`.
         self.entries[rank].folded.store(seq + 1, Ordering::Release);
         self.wake_if_last(beds, seq, Roll::has_folded);
+    }
+
+    /// Says that `rank` is done with all collectives before `seq`. Nobody waits for it.
+    pub(crate) fn finish_before(&self, rank: usize, seq: u64) {
+        // Release: pairs with the load in `done_by_all`.
+        self.entries[rank].done.store(seq, Ordering::Release);
+    }
+
+    /// The first collective that some rank may not be done with.
+    pub(crate) fn done_by_all(&self) -> u64 {
+        // Acquire: pairs with the store in `finish_before`.
+        let done = |entry: &Padded<Progress>| entry.done.load(Ordering::Acquire);
+        self.entries.iter().map(done).min().unwrap_or(0)
     }
 
     /// Of two ranks that come last at the same time, each stores its own progress before it loads

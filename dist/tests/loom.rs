@@ -46,7 +46,7 @@ struct World {
 }
 
 fn cause() -> Error {
-    Error::World { ranks: 7, shards: 7 }
+    Error::World { ranks: 7, shards: 7, max: 1 }
 }
 
 fn patience() -> Patience {

@@ -74,7 +74,10 @@ impl TrainReport {
         if self.broken {
             lines.push(self.drift_text());
         }
-        let far = |d: &Distance| format!("{:e} ({} ulps)", d.max_abs, d.max_ulps);
+        let far = |d: &Distance| match d.max_abs {
+            0.0 => format!("0 ({} ulps)", d.max_ulps),
+            abs => format!("{abs:.1e} ({} ulps)", d.max_ulps),
+        };
         lines.push(format!(
             "equivalence: {} ranks and one worker with the same {} shards differ by {}",
             self.ranks,

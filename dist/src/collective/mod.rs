@@ -94,6 +94,8 @@ pub(crate) struct Engine {
     next: u64,
     /// Collectives that this rank has folded.
     folded: u64,
+    /// All before this one are done.
+    done: u64,
     entries: VecDeque<Entry>,
     pub(crate) f32: Lane<f32>,
     pub(crate) f64: Lane<f64>,
@@ -106,6 +108,7 @@ impl Engine {
             rank,
             next: 0,
             folded: 0,
+            done: 0,
             entries: VecDeque::new(),
             f32: Lane::new(&fabric.f32),
             f64: Lane::new(&fabric.f64),
@@ -169,18 +172,34 @@ impl Engine {
     /// Ranks that do not agree; the caller ends the world.
     pub(crate) fn advance(&mut self, fabric: &Fabric) -> Result<()> {
         let mut any_forgotten = false;
+        let mut moved = false;
         for i in 0..self.entries.len() {
-            while self.step(fabric, i)? {}
+            while self.step(fabric, i)? {
+                moved = true;
+            }
             let entry = &self.entries[i];
             any_forgotten |= entry.forgotten && entry.stage == Stage::Done;
             if entry.stage == Stage::Queued {
                 break;
             }
         }
+        if moved {
+            self.publish_done(fabric);
+        }
         if any_forgotten {
             self.entries.retain(|entry| !(entry.forgotten && entry.stage == Stage::Done));
         }
         Ok(())
+    }
+
+    /// Tells the others up to where this rank is done.
+    fn publish_done(&mut self, fabric: &Fabric) {
+        let open = self.entries.iter().find(|entry| entry.stage != Stage::Done);
+        let done = open.map_or(self.next, |entry| entry.seq);
+        if done > self.done {
+            self.done = done;
+            fabric.roll.finish_before(self.rank, done);
+        }
     }
 
     /// Moves collective `i` by one stage, if it can.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use kernels::tree::combine;
 
 use crate::header::{Kind, ReduceOp};
-use crate::roll::slot_of;
+use crate::roll::{WINDOW, slot_of};
 use crate::wire::Wire;
 
 use super::lane::{Cargo, Tools, take_spare};
@@ -16,9 +16,19 @@ impl<T: Wire> Tools<'_, T> {
     /// Folds the own chunk and lays it out for the others.
     pub(super) fn fold_chunk(&mut self, site: Site<'_>, entry: &Entry) {
         let slot = slot_of(entry.seq);
-        let mut chunk = self.board.take_chunk(site.rank, slot);
+        let mut chunk = self.board.take_chunk(site.rank, self.latest_chunk(site, entry));
         self.fold_range(site, entry, site.own_chunk(entry), &mut chunk);
         self.board.lay_out_chunk(site.rank, slot, chunk);
+    }
+
+    /// The slot of the latest chunk of this rank that every rank has copied: its memory is the
+    /// likeliest to be in the cache. If there is none, the slot of this collective itself, which is
+    /// free.
+    fn latest_chunk(&self, site: Site<'_>, entry: &Entry) -> usize {
+        let end = entry.seq.min(site.fabric.roll.done_by_all());
+        let recent = (entry.seq.saturating_sub(WINDOW as u64 - 1)..end).rev().map(slot_of);
+        let mut filled = recent.filter(|&slot| self.board.has_chunk(site.rank, slot));
+        filled.next().unwrap_or(slot_of(entry.seq))
     }
 
     /// Folds the own chunk as the result.
