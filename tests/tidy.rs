@@ -98,7 +98,9 @@ fn too_long(text: &str) -> bool {
 #[test]
 fn no_file_is_longer_than_a_reader_bears() {
     for (name, text) in sources() {
-        assert!(!too_long(&text), "{name} has {} lines or a wide one", text.lines().count());
+        let wide = text.lines().position(|line| line.chars().count() > WIDTH_MAX);
+        let (lines, wide) = (text.lines().count(), wide.map(|line| line + 1));
+        assert!(!too_long(&text), "{name} has {lines} lines; the first wide one: {wide:?}");
     }
     assert!(too_long(&"x\n".repeat(LINES_MAX + 1)));
     assert!(too_long(&"x".repeat(WIDTH_MAX + 1)));

@@ -1,9 +1,8 @@
 //! Parameters in flat memory, in two buffer sets.
 //!
-//! A step (`next_step.rs`) reads the live set and writes the next one; `flip` exchanges them.
-//! Until then nothing
-//! that a forward, a backward or a peer may read has changed, so a step that fails anywhere
-//! leaves the parameters of the last one whole. The addresses of both sets never change.
+//! A step (`next_step.rs`) reads the live set and writes the next one; `flip` exchanges them. Until
+//! then nothing that a forward, a backward or a peer may read has changed, so a step that fails
+//! anywhere leaves the parameters of the last one whole. The addresses of both sets never change.
 //!
 //! Leaves lie in the order in which they were given. Callers that reduce gradients in buckets
 //! give them in backward order (the last layer first), so that a bucket is one range.

@@ -200,8 +200,9 @@ impl<T: Differentiable> GradSync<T> {
     /// which replica over which samples this is; it must be the same on every rank.
     ///
     /// # Errors
-    /// Shards of this step that were not closed, ranks that are in different steps, a rank that failed or did not come (named, with
-    /// the bucket's leaves), or a global count that is not positive.
+    /// Shards of this step that were not closed, ranks that are in different steps, a rank that
+    /// failed or did not come (named, with the bucket's leaves), or a global count that is not
+    /// positive.
     pub fn reduce(&mut self, rank: &Rank, label: &str) -> ReplicaResult<Averaged<T>> {
         let expected = rank.shard_range().len();
         if self.closed != expected {

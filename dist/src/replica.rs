@@ -133,8 +133,9 @@ impl Replica {
     /// `batch` says which samples were taken, and must be the same on every rank.
     ///
     /// # Errors
-    /// Ranks that are in different steps, replicas or batches, a rank that failed or did not come, a global count that is not positive, or a graph that
-    /// still holds parameters. The live parameters are then those of the last committed step.
+    /// Ranks that are in different steps, replicas or batches, a rank that failed or did not come,
+    /// a global count that is not positive, or a graph that still holds parameters. The live
+    /// parameters are then those of the last committed step.
     pub fn step(&mut self, rank: &Rank, batch: &str) -> ReplicaResult<Stepped> {
         let label = format!("replica {}, step {}, {batch}", self.number, self.arena.steps());
         match &mut self.sync {

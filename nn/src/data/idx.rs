@@ -28,8 +28,8 @@ const WHITE: f32 = 255.0;
 /// than the largest label of both parts.
 ///
 /// # Errors
-/// A file that is missing, not a regular one, damaged, cut off, longer than its header says or of another kind, and
-/// parts that do not belong together; the message names the file.
+/// A file that is missing, not a regular one, damaged, cut off, longer than its header says or of
+/// another kind, and parts that do not belong together; the message names the file.
 pub fn idx(dir: &Path) -> Result<Split> {
     let train = read_part(dir, "train")?;
     let test = read_part(dir, "t10k")?;
