@@ -34,8 +34,7 @@ pub fn cross_entropy<T: Float>(
     logits: &[T],
     classes: usize,
     targets: &[i64],
-    losses: &mut [T],
-    probs: &mut [T],
+    [losses, probs]: [&mut [T]; 2],
 ) {
     let rows = targets.len();
     assert_eq!(logits.len(), rows * classes, "logits are [rows, classes]");
@@ -93,7 +92,7 @@ mod tests {
 
     fn forward(threads: &Threads, x: &[f32], classes: usize, t: &[i64]) -> [Vec<f32>; 2] {
         let (mut losses, mut probs) = (vec![-1.0; t.len()], vec![-1.0; x.len()]);
-        cross_entropy(threads, x, classes, t, &mut losses, &mut probs);
+        cross_entropy(threads, x, classes, t, [&mut losses, &mut probs]);
         [losses, probs]
     }
 

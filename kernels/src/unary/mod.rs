@@ -158,14 +158,7 @@ pub fn unary<T: Float>(threads: &Threads, op: UnaryOp, x: &[T], out: &mut [T]) {
 ///
 /// # Panics
 /// When the lengths differ.
-pub fn unary_vjp<T: Float>(
-    threads: &Threads,
-    op: UnaryOp,
-    x: &[T],
-    y: &[T],
-    dy: &[T],
-    dx: &mut [T],
-) {
+pub fn unary_vjp<T: Float>(threads: &Threads, op: UnaryOp, [x, y, dy]: [&[T]; 3], dx: &mut [T]) {
     assert!([x, y, dy].iter().all(|s| s.len() == dx.len()), "x, y, dy and dx of one length");
     let parts = threads.parts(dx.len(), MIN_PART);
     threads.split_mut(dx, 1, parts, |first, run| {
@@ -207,7 +200,7 @@ mod tests {
             let dy: Vec<f64> = x.iter().map(|x| 1.5 + x.cos()).collect();
             let (mut y, mut dx) = (vec![0.0; x.len()], vec![0.0; x.len()]);
             unary(&serial, op, &x, &mut y);
-            unary_vjp(&serial, op, &x, &y, &dy, &mut dx);
+            unary_vjp(&serial, op, [&x, &y, &dy], &mut dx);
             for i in 0..x.len() {
                 let want = reference(op, x[i]);
                 assert!(
@@ -250,7 +243,7 @@ mod tests {
         for op in UnaryOp::ALL {
             let (mut y, mut dx) = (vec![0.0; len], vec![0.0; len]);
             unary(&threads, op, &x, &mut y);
-            unary_vjp(&threads, op, &x, &y, &x, &mut dx);
+            unary_vjp(&threads, op, [&x, &y, &x], &mut dx);
             // Numbers computed alone, as no vectorised loop would.
             for i in (0..len).step_by(997).chain(len - 20..len) {
                 assert_eq!(y[i].to_bits(), op.value(x[i]).to_bits(), "{}", op.name());

@@ -73,7 +73,7 @@ fn forward<T: Differentiable>(logits: &Tensor, targets: &Tensor) -> Result<(Tens
     let (xs, ts) = (logits.typed::<T>(OP)?, targets.typed::<i64>(OP)?);
     let (device, classes) = (logits.device(), logits.shape()[1]);
     Tensor::filled_pair(OP, device, [*targets.shape(), *logits.shape()], |losses, probs| {
-        cross_entropy(device.threads(), xs, classes, ts, losses, probs);
+        cross_entropy(device.threads(), xs, classes, ts, [losses, probs]);
     })
 }
 

@@ -80,7 +80,7 @@ fn backward<T: Stored + Float>(x: &Tensor, op: UnaryOp, y: &Tensor, dy: &Tensor)
     let (x, y, dy) = (x.contiguous_for(name)?, y.contiguous_for(name)?, dy.contiguous_for(name)?);
     let (xs, ys, dys) = (x.typed::<T>(name)?, y.typed::<T>(name)?, dy.typed::<T>(name)?);
     let threads = x.device().threads();
-    Tensor::computed(name, x.device(), *x.shape(), |dx| unary_vjp(threads, op, xs, ys, dys, dx))
+    Tensor::computed(name, x.device(), *x.shape(), |dx| unary_vjp(threads, op, [xs, ys, dys], dx))
 }
 
 /// What an error calls the derivative of `op`.
