@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use autograd::Var;
 use dist::{Rank, Replica, ReplicaSettings};
+use kernels::hash::fnv1a_words;
 use kernels::update::UpdateRule;
 use nn::data::{Dataset, Step};
 use nn::{Context, Loss, Module};
@@ -187,7 +188,7 @@ impl<'r, M: Module> Trainer<'r, M> {
         let label = format!(
             "evaluation of {} samples in batches of {batch}, labels {:016x}",
             data.len(),
-            fnv1a(data.labels().iter().map(|label| label.cast_unsigned()))
+            fnv1a_words(data.labels().iter().map(|label| label.cast_unsigned()))
         );
         let gathered = self.rank.share_small(&label, small)?.concat();
         let total = |k: usize| gathered.iter().skip(k).step_by(3).sum::<f64>();
@@ -250,16 +251,9 @@ impl<'r, M: Module> Trainer<'r, M> {
 fn batch_label(step: &Step) -> String {
     let labels = step.dataset().labels();
     let sample = |&sample: &usize| [sample as u64, labels[sample].cast_unsigned()];
-    let samples = fnv1a(step.samples().iter().flat_map(sample));
+    let samples = fnv1a_words(step.samples().iter().flat_map(sample));
     let position = step.first_position();
     format!("batch {} of {} samples from {position}, {samples:016x}", step.index, step.len())
-}
-
-/// FNV-1a (Fowler, Noll, Vo) over whole words: tells two lists of numbers apart.
-fn fnv1a(numbers: impl Iterator<Item = u64>) -> u64 {
-    numbers.fold(0xcbf2_9ce4_8422_2325, |hash, number| {
-        (hash ^ number).rotate_left(29).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 fn count_correct(logits: &Var, batch: &Batch) -> Result<f64> {

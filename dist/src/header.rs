@@ -4,6 +4,7 @@
 use std::fmt::{self, Display};
 
 use kernels::DType;
+use kernels::hash::fnv1a_words;
 
 /// Up to here a second wait costs more than the arithmetic that it spares.
 const SMALL_BYTES: usize = 8 << 10;
@@ -105,7 +106,7 @@ impl Header {
         *self = Header { kind, dtype, count, op, algorithm, root, label };
     }
 
-    /// A hash of all that ranks must agree in (FNV-1a, 64 bits). Headers of ranks that disagree
+    /// A hash of all that ranks must agree in. Headers of ranks that disagree
     /// have the same signature by accident once in 2⁶⁴ times.
     pub(crate) fn signature(&self) -> u64 {
         // What is gathered may differ in length from rank to rank.
@@ -119,11 +120,7 @@ impl Header {
             self.algorithm as u64,
             self.root as u64,
         ];
-        let mix = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0100_0000_01b3);
-        let hash = numbers.into_iter().fold(0xcbf2_9ce4_8422_2325, mix);
-        // Multiplying carries differences upwards only; the fold brings them down again.
-        let hash = self.label.bytes().fold(hash, |hash, byte| mix(hash, byte.into()));
-        hash ^ (hash >> 32)
+        fnv1a_words(numbers.into_iter().chain(self.label.bytes().map(u64::from)))
     }
 }
 

@@ -4,8 +4,9 @@
 use std::error::Error as StdError;
 
 use autograd::{Gradient, LeafArena, LeafId, Sink};
+use kernels::hash::fnv1a_words;
 use kernels::update::UpdateRule;
-use tensor::{DType, Differentiable};
+use tensor::{DType, Differentiable, Tensor};
 
 use crate::error::Error;
 use crate::grad_sync::GradSync;
@@ -150,8 +151,8 @@ impl Replica {
     /// A rank that failed.
     pub fn first_drifted_rank(&self, rank: &Rank) -> ReplicaResult<Option<usize>> {
         let hash = match self.arena.dtype() {
-            DType::F64 => fnv1a(self.arena.params().as_slice::<f64>().unwrap_or_default()),
-            _ => fnv1a(self.arena.params().as_slice::<f32>().unwrap_or_default()),
+            DType::F64 => hash_of::<f64>(self.arena.params()),
+            _ => hash_of::<f32>(self.arena.params()),
         };
         let hashes = rank.all_gather(vec![hash.cast_signed()])?;
         Ok(hashes.iter().position(|hash| *hash != hashes[0]))
@@ -249,12 +250,8 @@ where
     Ok(arena.set_params(&values)?)
 }
 
-/// FNV-1a over the values as f64 bits (Fowler, Noll, Vo), NaNs counted as one.
-fn fnv1a<T: Differentiable>(values: &[T]) -> u64 {
-    values.iter().fold(0xcbf2_9ce4_8422_2325, |hash, value| {
-        let bits = if value.is_nan() { f64::NAN.to_bits() } else { value.to_f64().to_bits() };
-        bits.to_le_bytes()
-            .iter()
-            .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-    })
+/// A hash of the values' bits, NaNs counted as one.
+fn hash_of<T: Differentiable>(params: &Tensor) -> u64 {
+    let bits = |value: &T| if value.is_nan() { f64::NAN } else { value.to_f64() }.to_bits();
+    fnv1a_words(params.as_slice::<T>().unwrap_or_default().iter().map(bits))
 }

@@ -14,6 +14,7 @@ pub mod binary;
 pub mod copy;
 pub mod cross_entropy;
 mod element;
+pub mod hash;
 mod math;
 pub mod matmul;
 pub mod random;
