@@ -156,6 +156,10 @@ impl Bystander {
 }
 
 impl Module for Bystander {
+    fn describe(&self) -> String {
+        "Bystander".to_owned()
+    }
+
     fn forward(&self, _: &nn::Context, x: &ringgrad::Var) -> nn::Result<ringgrad::Var> {
         Ok(x.clone())
     }

@@ -54,9 +54,11 @@ fn one_like(name: &str, value: &Tensor) -> Result<Tensor> {
     })
 }
 
+/// Leaves are f32 or f64, as parameters and gradients are; halves are values in between.
 fn check_dtype(node: &Node) -> Result<()> {
     match node.dtype {
         DType::F32 | DType::F64 => Ok(()),
+        DType::F16 | DType::BF16 if !node.is_leaf() => Ok(()),
         dtype => Err(Error::NotDifferentiable { name: node.name().to_owned(), dtype }),
     }
 }

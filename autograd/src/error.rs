@@ -78,10 +78,19 @@ pub enum Error {
         /// How many inputs there are.
         inputs: usize,
     },
+    /// A second derivative through an operation that defines only the first.
+    #[error(
+        "{op}: its vjp cannot be differentiated again; compose the value from operations whose vjp \
+         can, or implement `Op::vjp_var`"
+    )]
+    NotTwiceDifferentiable {
+        /// The operation.
+        op: &'static str,
+    },
     /// A leaf, or a value that was computed from one, of a type that has no gradients.
     #[error(
-        "{name}: elements of type {dtype} have no gradients; a leaf and all that is computed from \
-         it are f32 or f64: cast it before it becomes a leaf, or use a constant"
+        "{name}: elements of type {dtype} have no gradients; a leaf is f32 or f64, and what is \
+         computed from it a float: cast it before it becomes a leaf, or use a constant"
     )]
     NotDifferentiable {
         /// The leaf or operation.

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use tensor::{DType, Shape, Tensor};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input_grads::InputGrads;
+use crate::inputs::Inputs;
+use crate::var::Var;
 
 /// One operation in a graph, with what it saved for its vjp.
 ///
@@ -21,6 +23,18 @@ pub trait Op: Send + Sync + 'static {
     /// # Errors
     /// A refused tensor operation, or a gradient that the receiver refuses.
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()>;
+
+    /// The vjp as a computation that can be differentiated again: the gradient of every input, in
+    /// their order, computed from `dy` and from saved values that [`Inputs::var`] gives their
+    /// place in the graph.
+    ///
+    /// # Errors
+    /// [`Error::NotTwiceDifferentiable`] where an operation does not define it; a refused
+    /// operation.
+    fn vjp_var(&self, dy: &Var, inputs: &Inputs<'_>) -> Result<Vec<Var>> {
+        let _ = (dy, inputs);
+        Err(Error::NotTwiceDifferentiable { op: self.name() })
+    }
 }
 
 /// What a node stands for.

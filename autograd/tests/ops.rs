@@ -1,38 +1,20 @@
 //! Every operation's gradient against central differences, and its additivity over a batch; with
 //! a wrong gradient to show that the check can fail.
 
+mod common;
+
+use common::{check, check_batched, input, positive_input, spread};
 use ringgrad_autograd::{InputGrads, Op, Result, Var, gradcheck};
 use tensor::{BinaryOp, Device, Tensor, UnaryOp};
-
-/// Distinct numbers in (−2, 2) that avoid 0 and each other's ties.
-fn spread(n: usize, phase: f64) -> Vec<f64> {
-    (0..n).map(|i| 1.9 * (1.7 * i as f64 + phase).sin() + 0.013).collect()
-}
-
-fn positive(n: usize) -> Vec<f64> {
-    spread(n, 0.4).iter().map(|x| x.abs() + 0.3).collect()
-}
-
-/// A scalar that weighs every element of `y` differently.
-fn weighed(y: &Var) -> Result<Var> {
-    let weights = spread(y.value().numel(), 0.9);
-    let weights = Tensor::from_slice(y.value().device(), &weights, y.value().shape())?;
-    (y * &Var::constant(weights))?.sum_all()
-}
-
-fn check(name: &str, inputs: &[(Vec<f64>, Vec<usize>)], f: impl Fn(&[Var]) -> Result<Var>) {
-    let mismatches = gradcheck(inputs, |x| weighed(&f(x)?)).unwrap();
-    assert_eq!(mismatches, [], "{name}");
-}
 
 #[test]
 fn unary_gradients_agree_with_central_differences() {
     for op in UnaryOp::ALL {
         let domain = match op {
-            UnaryOp::Ln | UnaryOp::Sqrt | UnaryOp::Recip => positive(12),
-            _ => spread(12, 0.2),
+            UnaryOp::Ln | UnaryOp::Sqrt | UnaryOp::Recip => positive_input(&[3, 4], 0.4),
+            _ => input(&[3, 4], 0.2),
         };
-        check(op.name(), &[(domain, vec![3, 4])], |x| x[0].unary(op));
+        check_batched(op.name(), &[domain], 1, |x| x[0].unary(op));
     }
 }
 
@@ -42,9 +24,7 @@ fn binary_gradients_agree_and_are_summed_back_over_broadcast_axes() {
         for (left, right) in
             [(vec![3, 4], vec![3, 4]), (vec![2, 1, 3], vec![4, 1]), (vec![], vec![2, 2])]
         {
-            let count = |shape: &[usize]| shape.iter().product();
-            let inputs =
-                [(spread(count(&left), 0.3), left), (positive(count(&right)), right.clone())];
+            let inputs = [input(&left, 0.3), positive_input(&right, 0.4)];
             check(op.name(), &inputs, |x| x[0].binary(op, &x[1]));
         }
     }
@@ -60,8 +40,9 @@ fn matmul_and_linear_gradients_agree_also_through_views() {
     });
     let (x, w, bias) = ((spread(12, 0.1), vec![2, 2, 3]), (spread(12, 0.7), vec![4, 3]), 0.2);
     let bias = (spread(4, bias), vec![4]);
-    check("linear", &[x.clone(), w.clone(), bias], |x| x[0].linear(&x[1], Some(&x[2])));
-    check("linear without bias", &[x, w], |x| x[0].linear(&x[1], None));
+    let biased = [x.clone(), w.clone(), bias];
+    check_batched("linear", &biased, 1, |x| x[0].linear(&x[1], Some(&x[2])));
+    check_batched("linear without bias", &[x, w], 1, |x| x[0].linear(&x[1], None));
     let one = [(spread(3, 0.1), vec![3]), (spread(3, 0.7), vec![1, 3])];
     check("linear of one sample to one output", &one, |x| x[0].linear(&x[1], None));
 }
@@ -91,27 +72,6 @@ fn cross_entropy_gradients_agree() {
         x[0].cross_entropy(&targets)
     });
     assert_eq!(mismatches.unwrap(), []);
-}
-
-#[test]
-fn the_gradient_of_a_batch_is_the_sum_of_its_samples_gradients() {
-    let device = Device::cpu();
-    let (x, w) = (spread(12, 0.2), spread(20, 0.8));
-    let gradient_of = |rows: std::ops::Range<usize>| {
-        let w = Var::leaf("w", Tensor::from_slice(&device, &w, &[5, 4]).unwrap());
-        let part = &x[rows.start * 4..rows.end * 4];
-        let x = Var::constant(Tensor::from_slice(&device, part, &[rows.len(), 4]).unwrap());
-        let targets: Vec<i64> = rows.map(|row| row as i64 + 1).collect();
-        let targets = Tensor::from_slice(&device, &targets, &[targets.len()]).unwrap();
-        let loss = x.linear(&w, None).unwrap().cross_entropy(&targets).unwrap();
-        loss.backward().unwrap().get(&w).unwrap().to_vec::<f64>().unwrap()
-    };
-    let whole = gradient_of(0..3);
-    let parts: Vec<Vec<f64>> = (0..3).map(|row| gradient_of(row..row + 1)).collect();
-    for (i, whole) in whole.iter().enumerate() {
-        let sum: f64 = parts.iter().map(|part| part[i]).sum();
-        assert!((whole - sum).abs() <= 1e-14 * whole.abs().max(1.0), "{i}: {whole} {sum}");
-    }
 }
 
 /// y = 2x with a vjp that says 3.

@@ -10,9 +10,9 @@ use crate::math;
 /// The type of a tensor's elements, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DType {
-    /// IEEE 754 binary16. Stored and converted; arithmetic follows later.
+    /// IEEE 754 binary16. Stored; arithmetic happens in f32 and is rounded once.
     F16,
-    /// The upper half of a binary32. Stored and converted; arithmetic follows later.
+    /// The upper half of a binary32. Stored; arithmetic happens in f32 and is rounded once.
     BF16,
     /// IEEE 754 binary32.
     F32,
@@ -37,6 +37,16 @@ impl DType {
             DType::F32 => 4,
             DType::F64 | DType::I64 => 8,
         }
+    }
+
+    /// Whether elements have 16 bits and a fraction: computations widen them to f32 and round once.
+    pub const fn is_half(self) -> bool {
+        matches!(self, DType::F16 | DType::BF16)
+    }
+
+    /// Whether elements have a fraction, and so values of this type can have gradients.
+    pub const fn is_float(self) -> bool {
+        !matches!(self, DType::I64 | DType::U8)
     }
 
     /// The lower-case name used in messages and files.

@@ -1,5 +1,10 @@
 //! What a forward needs besides its input: the mode, and where in the run it stands.
 
+use autograd::Var;
+
+use crate::error::Result;
+use crate::module::Module;
+
 /// Whether a forward trains or evaluates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -27,6 +32,15 @@ impl Context {
     /// An evaluating forward.
     pub fn eval() -> Self {
         Context { mode: Mode::Eval, step: 0, first_position: 0 }
+    }
+
+    /// Runs a part of a model: how a module calls those that it is made of, so that the context
+    /// sees them.
+    ///
+    /// # Errors
+    /// As [`Module::forward`].
+    pub fn run(&self, module: &dyn Module, x: &Var) -> Result<Var> {
+        module.forward(self, x)
     }
 
     /// Train or evaluate.

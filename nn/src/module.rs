@@ -11,6 +11,9 @@ use crate::parameter::Parameter;
 /// `visit` and `visit_mut` show the same parameters in the same order each time, on every rank:
 /// buckets, checkpoints and the comparison of replicas rely on it.
 pub trait Module: Send + Sync {
+    /// What a summary calls it, with its settings: `Linear(64 -> 48)`.
+    fn describe(&self) -> String;
+
     /// The output for `x`.
     ///
     /// # Errors
@@ -25,6 +28,10 @@ pub trait Module: Send + Sync {
 }
 
 impl<M: Module + ?Sized> Module for Box<M> {
+    fn describe(&self) -> String {
+        (**self).describe()
+    }
+
     fn forward(&self, cx: &Context, x: &Var) -> Result<Var> {
         (**self).forward(cx, x)
     }

@@ -1,6 +1,7 @@
 //! Hop 2 of a gradient's life: one file an operation, with what it saves, its vjp and why.
 
 mod binary;
+mod cast;
 mod cross_entropy;
 mod linear;
 mod matmul;

@@ -36,6 +36,11 @@ impl Linear {
 }
 
 impl Module for Linear {
+    fn describe(&self) -> String {
+        let [outputs, inputs] = [0, 1].map(|axis| self.weight.value().shape()[axis]);
+        format!("Linear({inputs} -> {outputs})")
+    }
+
     fn forward(&self, _: &Context, x: &Var) -> Result<Var> {
         Ok(x.linear(self.weight.var(), self.bias.as_ref().map(Parameter::var))?)
     }

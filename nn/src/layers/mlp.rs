@@ -54,6 +54,10 @@ pub fn mlp(init: &Init, sizes: &[usize]) -> Result<Mlp> {
 }
 
 impl Module for Mlp {
+    fn describe(&self) -> String {
+        "Mlp".to_owned()
+    }
+
     fn forward(&self, cx: &Context, x: &Var) -> Result<Var> {
         self.layers.forward(cx, x)
     }

@@ -12,6 +12,10 @@ use crate::parameter::Parameter;
 pub struct Relu;
 
 impl Module for Relu {
+    fn describe(&self) -> String {
+        "Relu".to_owned()
+    }
+
     fn forward(&self, _: &Context, x: &Var) -> Result<Var> {
         Ok(x.relu()?)
     }

@@ -27,8 +27,12 @@ impl Sequential {
 }
 
 impl Module for Sequential {
+    fn describe(&self) -> String {
+        "Sequential".to_owned()
+    }
+
     fn forward(&self, cx: &Context, x: &Var) -> Result<Var> {
-        self.modules.iter().try_fold(x.clone(), |x, module| module.forward(cx, &x))
+        self.modules.iter().try_fold(x.clone(), |x, module| cx.run(module, &x))
     }
 
     fn visit(&self, visitor: &mut dyn FnMut(&Parameter)) {

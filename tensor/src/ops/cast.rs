@@ -36,6 +36,30 @@ impl Tensor {
     }
 }
 
+/// What `compute` makes of the operands when halves are widened to f32 and the result is rounded
+/// once, to the halves' type, or left in f32 when they are of both. The rule for every operation
+/// on halves.
+pub(super) fn in_f32<const N: usize>(
+    operands: [&Tensor; N],
+    compute: impl FnOnce([&Tensor; N]) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let mut wide = operands.map(Tensor::clone);
+    let mut halves = None;
+    for x in &mut wide {
+        let dtype = x.dtype();
+        if dtype.is_half() {
+            let mixed = halves.is_some_and(|half| half != dtype);
+            halves = Some(if mixed { DType::F32 } else { dtype });
+            *x = x.cast(DType::F32)?;
+        }
+    }
+    let y = compute(wide.each_ref())?;
+    match halves {
+        Some(dtype) if y.dtype() == DType::F32 => y.cast(dtype),
+        _ => Ok(y),
+    }
+}
+
 fn from<A: Stored>(x: &Tensor, dtype: DType) -> Result<Tensor> {
     match dtype {
         DType::F16 => converted::<A, f16>(x),
