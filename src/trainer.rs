@@ -176,7 +176,7 @@ impl<'r, M: Module> Trainer<'r, M> {
                     continue;
                 }
                 let batch = self.batch(&step, positions)?;
-                let logits = self.model.forward(&Context::eval(), &batch.x.detach())?;
+                let logits = self.model.forward(&Context::eval().no_grad(), &batch.x)?;
                 loss += nn::cross_entropy(&logits, &batch.y)?.sum_value()?;
                 correct += count_correct(&logits, &batch)?;
                 samples += batch.y.numel() as f64;

@@ -41,8 +41,9 @@ impl Module for Linear {
         format!("Linear({inputs} -> {outputs})")
     }
 
-    fn forward(&self, _: &Context, x: &Var) -> Result<Var> {
-        Ok(x.linear(self.weight.var(), self.bias.as_ref().map(Parameter::var))?)
+    fn forward(&self, cx: &Context, x: &Var) -> Result<Var> {
+        let bias = self.bias.as_ref().map(|bias| cx.var(bias));
+        Ok(x.linear(&cx.var(&self.weight), bias.as_ref())?)
     }
 
     fn visit(&self, visitor: &mut dyn FnMut(&Parameter)) {
