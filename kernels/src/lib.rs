@@ -10,10 +10,12 @@
 //!   user's mistake into an error before a kernel is called.
 //! * **Unsafe.** This is the only crate that may contain it.
 
+pub mod attention;
 pub mod binary;
 pub mod copy;
 pub mod cross_entropy;
 mod element;
+pub mod embedding;
 pub mod hash;
 mod math;
 pub mod matmul;

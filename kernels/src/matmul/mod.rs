@@ -26,6 +26,7 @@
 //! packed instead of B. Registers are AVX-512, AVX2 or arrays, whatever the machine has.
 
 mod cpu;
+mod into;
 mod lanes;
 mod pack;
 #[cfg(test)]
@@ -40,6 +41,7 @@ use bytemuck::{cast_slice, cast_slice_mut};
 
 use crate::{DType, Float, Threads};
 use cpu::{Path, Product, Registers};
+pub(crate) use into::{RowsMut, matmul_into};
 
 /// Multiply-adds that are worth a thread of their own.
 const WORK_PER_THREAD: usize = 3_000_000;
@@ -100,7 +102,7 @@ impl<'a, T> MatRef<'a, T> {
     }
 
     /// The matrix of the given rows and columns.
-    fn block(self, rows: Range<usize>, cols: Range<usize>) -> Self {
+    pub(crate) fn block(self, rows: Range<usize>, cols: Range<usize>) -> Self {
         debug_assert!(rows.end <= self.rows && cols.end <= self.cols);
         let skip = if rows.is_empty() || cols.is_empty() {
             0
