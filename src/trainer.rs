@@ -249,9 +249,11 @@ impl<'r, M: Module> Trainer<'r, M> {
 /// What ranks must agree in before they step together: the place of the batch in the run, its
 /// samples and their labels.
 fn batch_label(step: &Step) -> String {
-    let labels = step.dataset().labels();
-    let sample = |&sample: &usize| [sample as u64, labels[sample].cast_unsigned()];
-    let samples = fnv1a_words(step.samples().iter().flat_map(sample));
+    let words = |&sample: &usize| {
+        let labels = step.dataset().labels_of(sample).iter().map(|label| label.cast_unsigned());
+        std::iter::once(sample as u64).chain(labels)
+    };
+    let samples = fnv1a_words(step.samples().iter().flat_map(words));
     let position = step.first_position();
     format!("batch {} of {} samples from {position}, {samples:016x}", step.index, step.len())
 }
