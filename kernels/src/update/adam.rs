@@ -2,7 +2,7 @@
 
 use super::pass::{Out, pass, penalised, unless_zero};
 use super::rule::Check;
-use super::{Update, power};
+use super::{Update, UpdateRule, power};
 use crate::Float;
 
 /// Settings of Adam (Kingma and Ba 2015, "Adam: a method for stochastic optimization", algorithm
@@ -36,8 +36,16 @@ pub struct Adam {
     pub eps: f64,
     /// The factor of the penalty's gradient, or of the decay; finite also as f32, not negative.
     pub weight_decay: f64,
+    /// AdamW: the decay acts on the parameter, not on the gradient.
+    pub decoupled: bool,
     /// Divide by the largest mean square so far: one more buffer.
     pub amsgrad: bool,
+}
+
+impl From<Adam> for UpdateRule {
+    fn from(adam: Adam) -> Self {
+        UpdateRule::Adam(adam)
+    }
 }
 
 impl Adam {
@@ -56,14 +64,9 @@ impl Adam {
         ]
     }
 
-    /// Steps the elements of `out`; AdamW where the decay is `decoupled`.
-    pub(super) fn update<T: Float>(
-        &self,
-        decoupled: bool,
-        u: &Update<'_, T>,
-        out: &mut Out<'_, T>,
-    ) {
-        let scalars = Scalars::new(self, decoupled, u.step);
+    /// Steps the elements of `out`.
+    pub(super) fn update<T: Float>(&self, u: &Update<'_, T>, out: &mut Out<'_, T>) {
+        let scalars = Scalars::new(self, u.step);
         let Scalars { alpha, eps, .. } = scalars;
         if self.amsgrad {
             return pass(
@@ -106,8 +109,8 @@ struct Scalars<T> {
 }
 
 impl<T: Float> Scalars<T> {
-    fn new(adam: &Adam, decoupled: bool, step: u64) -> Self {
-        let Adam { lr, beta1, beta2, eps, weight_decay, .. } = *adam;
+    fn new(adam: &Adam, step: u64) -> Self {
+        let Adam { lr, beta1, beta2, eps, weight_decay, decoupled, .. } = *adam;
         let t = step.saturating_add(1);
         let root = (1.0 - power(beta2, t)).sqrt();
         let (penalty, decay) =

@@ -88,9 +88,13 @@ impl Group {
         self
     }
 
-    /// The rule of the group, of one whose learning rate is that of the step.
-    pub(super) fn rule(&self, rule: UpdateRule) -> UpdateRule {
-        rule.with(rule.lr() * self.lr_scale, self.weight_decay)
+    /// The rule of the parameter `name`: `rule` with the settings of the first of `groups` that
+    /// has the name.
+    pub fn rule_of(groups: &[Group], rule: UpdateRule, name: &str) -> UpdateRule {
+        match groups.iter().find(|group| group.names.has(name)) {
+            Some(group) => rule.with(rule.lr() * group.lr_scale, group.weight_decay),
+            None => rule,
+        }
     }
 
     pub(super) fn validate(&self) -> Result<(), RuleError> {

@@ -110,8 +110,7 @@ pub fn update<T: Float>(
         for out in jobs {
             match u.rule {
                 UpdateRule::Sgd(sgd) => sgd.update(u, out),
-                UpdateRule::Adam(adam) => adam.update(false, u, out),
-                UpdateRule::AdamW(adam) => adam.update(true, u, out),
+                UpdateRule::Adam(adam) => adam.update(u, out),
                 UpdateRule::RmsProp(rmsprop) => rmsprop.update(u, out),
                 UpdateRule::Adagrad(adagrad) => adagrad.update(u, out),
             }

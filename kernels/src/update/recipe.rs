@@ -34,6 +34,11 @@ pub enum Clip {
 const NORM_EPS: f64 = 1e-6;
 
 impl Clip {
+    /// Whether [`Recipe::mean`] needs the norm.
+    pub fn needs_norm(self) -> bool {
+        matches!(self, Clip::Norm(_))
+    }
+
     /// What a gradient of norm `norm` is multiplied by: `max / (norm + 10⁻⁶)`, at most 1.
     /// PyTorch's `clip_grad_norm_` has the same.
     pub fn factor(max: f64, norm: f64) -> f64 {
@@ -62,21 +67,17 @@ impl Recipe {
 
     /// The rule that updates the parameter `name` in step `step`.
     pub fn rule_of(&self, step: u64, name: &str) -> UpdateRule {
-        let rule = self.rule.with(self.lr(step), None);
-        match self.groups.iter().find(|group| group.names.has(name)) {
-            Some(group) => group.rule(rule),
-            None => rule,
-        }
+        Group::rule_of(&self.groups, self.rule.with(self.lr(step), None), name)
     }
 
-    /// How sums over `count` become clipped gradients, where `norm` is the norm of their mean;
-    /// only a bound of the norm asks for it.
-    pub fn mean(&self, count: f64, norm: impl FnOnce() -> f64) -> Mean {
+    /// How sums over `count` become clipped gradients. A bound of the norm is kept where `norm`,
+    /// that of the mean gradient, is given.
+    pub fn mean(&self, count: f64, norm: Option<f64>) -> Mean {
         let mean = Mean::over(count);
-        match self.clip {
-            None => mean,
-            Some(Clip::Value(limit)) => Mean { limit, ..mean },
-            Some(Clip::Norm(max)) => Mean { scale: Clip::factor(max, norm()), ..mean },
+        match (self.clip, norm) {
+            (Some(Clip::Value(limit)), _) => Mean { limit, ..mean },
+            (Some(Clip::Norm(max)), Some(norm)) => Mean { scale: Clip::factor(max, norm), ..mean },
+            _ => mean,
         }
     }
 

@@ -8,10 +8,8 @@ use super::{Adagrad, Adam, RmsProp, Sgd};
 pub enum UpdateRule {
     /// Stochastic gradient descent.
     Sgd(Sgd),
-    /// Adam, whose weight decay is a penalty's gradient.
+    /// Adam and AdamW.
     Adam(Adam),
-    /// Adam with decoupled weight decay.
-    AdamW(Adam),
     /// RMSprop.
     RmsProp(RmsProp),
     /// Adagrad.
@@ -128,8 +126,8 @@ impl UpdateRule {
     pub fn name(&self) -> &'static str {
         match self {
             UpdateRule::Sgd(_) => "sgd",
+            UpdateRule::Adam(Adam { decoupled: true, .. }) => "adamw",
             UpdateRule::Adam(_) => "adam",
-            UpdateRule::AdamW(_) => "adamw",
             UpdateRule::RmsProp(_) => "rmsprop",
             UpdateRule::Adagrad(_) => "adagrad",
         }
@@ -142,7 +140,7 @@ impl UpdateRule {
     pub fn state_buffers(&self) -> usize {
         match self {
             UpdateRule::Sgd(sgd) => sgd.state_buffers(),
-            UpdateRule::Adam(adam) | UpdateRule::AdamW(adam) => adam.state_buffers(),
+            UpdateRule::Adam(adam) => adam.state_buffers(),
             UpdateRule::RmsProp(rmsprop) => rmsprop.state_buffers(),
             UpdateRule::Adagrad(_) => 1,
         }
@@ -165,9 +163,7 @@ impl UpdateRule {
     fn lr_and_decay(&mut self) -> (&mut f64, &mut f64) {
         match self {
             UpdateRule::Sgd(rule) => (&mut rule.lr, &mut rule.weight_decay),
-            UpdateRule::Adam(rule) | UpdateRule::AdamW(rule) => {
-                (&mut rule.lr, &mut rule.weight_decay)
-            }
+            UpdateRule::Adam(rule) => (&mut rule.lr, &mut rule.weight_decay),
             UpdateRule::RmsProp(rule) => (&mut rule.lr, &mut rule.weight_decay),
             UpdateRule::Adagrad(rule) => (&mut rule.lr, &mut rule.weight_decay),
         }
@@ -180,7 +176,7 @@ impl UpdateRule {
     pub fn validate(&self) -> Result<(), RuleError> {
         let checks = match self {
             UpdateRule::Sgd(rule) => rule.checks(),
-            UpdateRule::Adam(rule) | UpdateRule::AdamW(rule) => rule.checks(),
+            UpdateRule::Adam(rule) => rule.checks(),
             UpdateRule::RmsProp(rule) => rule.checks(),
             UpdateRule::Adagrad(rule) => rule.checks(),
         };
@@ -221,17 +217,18 @@ mod tests {
     #[test]
     fn the_settings_of_every_rule_are_checked_under_its_name() {
         let eps = 1e-8;
-        let adam =
-            Adam { lr: 0.1, beta1: 0.9, beta2: 0.99, eps, weight_decay: 0.0, amsgrad: false };
+        let (beta1, beta2, weight_decay, amsgrad) = (0.9, 0.99, 0.0, false);
+        let adam = Adam { lr: 0.1, beta1, beta2, eps, weight_decay, decoupled: false, amsgrad };
+        let adamw = Adam { decoupled: true, ..adam };
         let rms =
             RmsProp { lr: 0.1, alpha: 0.9, eps, momentum: 0.0, centered: false, weight_decay: 0.0 };
         let ada = Adagrad { lr: 0.1, lr_decay: 0.0, initial: 0.0, eps, weight_decay: 0.0 };
         for (rule, text) in [
-            (UpdateRule::Adam(Adam { lr: -1.0, ..adam }), "adam: lr is -1.0; it must be finite"),
-            (UpdateRule::AdamW(Adam { beta1: 1.0, ..adam }), "adamw: beta1 is 1.0; it must be in"),
-            (UpdateRule::AdamW(Adam { beta2: -0.1, ..adam }), "adamw: beta2 is -0.1; it must be"),
-            (UpdateRule::Adam(Adam { eps: 0.0, ..adam }), "adam: eps is 0.0; it must be at least"),
-            (UpdateRule::Adam(Adam { weight_decay: 1e40, ..adam }), "adam: weight_decay is 1e40"),
+            (Adam { lr: -1.0, ..adam }.into(), "adam: lr is -1.0; it must be finite"),
+            (Adam { beta1: 1.0, ..adamw }.into(), "adamw: beta1 is 1.0; it must be in"),
+            (Adam { beta2: -0.1, ..adamw }.into(), "adamw: beta2 is -0.1; it must be"),
+            (Adam { eps: 0.0, ..adam }.into(), "adam: eps is 0.0; it must be at least"),
+            (Adam { weight_decay: 1e40, ..adam }.into(), "adam: weight_decay is 1e40"),
             (RmsProp { alpha: f64::NAN, ..rms }.into(), "rmsprop: alpha is NaN; it must be in"),
             (RmsProp { momentum: 1.5, ..rms }.into(), "rmsprop: momentum is 1.5"),
             (Adagrad { lr_decay: -1.0, ..ada }.into(), "adagrad: lr_decay is -1.0"),
@@ -240,14 +237,14 @@ mod tests {
             let refused = rule.validate().unwrap_err().to_string();
             assert!(refused.starts_with(text), "{refused}");
         }
-        for rule in [UpdateRule::Adam(adam), UpdateRule::AdamW(adam), rms.into(), ada.into()] {
+        for rule in [UpdateRule::Adam(adam), adamw.into(), rms.into(), ada.into()] {
             assert_eq!(rule.validate(), Ok(()));
             assert_eq!(rule.with(0.5, Some(0.25)).lr(), 0.5);
             assert_eq!(rule.with(0.1, None), rule);
         }
         let buffers = [
             UpdateRule::Adam(adam),
-            UpdateRule::AdamW(Adam { amsgrad: true, ..adam }),
+            Adam { amsgrad: true, ..adamw }.into(),
             rms.into(),
             RmsProp { momentum: 0.5, ..rms }.into(),
             RmsProp { momentum: 0.5, centered: true, ..rms }.into(),
