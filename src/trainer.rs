@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::time::Instant;
 
 use autograd::Var;
-use dist::{Rank, Replica, ReplicaSettings};
+use dist::{Rank, Replica, ReplicaSettings, Stepped};
 use kernels::hash::fnv1a_words;
-use kernels::update::UpdateRule;
+use kernels::update::Recipe;
 use nn::data::{Dataset, Step};
 use nn::{Context, Loss, Module};
 
@@ -31,14 +31,14 @@ pub trait RankTrainer {
     /// compared, and every rank gets the values of rank 0.
     ///
     /// # Errors
-    /// A model that differs from another rank's, impossible settings of the rule, or a rank that
-    /// failed.
-    fn trainer<M: Module>(&self, model: M, rule: impl Into<UpdateRule>) -> Result<Trainer<'_, M>>;
+    /// A model or recipe that differs from another rank's, impossible settings, a group without
+    /// parameters, or a rank that failed.
+    fn trainer<M: Module>(&self, model: M, recipe: impl Into<Recipe>) -> Result<Trainer<'_, M>>;
 }
 
 impl RankTrainer for Rank {
-    fn trainer<M: Module>(&self, model: M, rule: impl Into<UpdateRule>) -> Result<Trainer<'_, M>> {
-        Trainer::new(self, model, rule, ReplicaSettings::default())
+    fn trainer<M: Module>(&self, model: M, recipe: impl Into<Recipe>) -> Result<Trainer<'_, M>> {
+        Trainer::new(self, model, recipe, ReplicaSettings::default())
     }
 }
 
@@ -49,6 +49,10 @@ pub struct StepReport {
     pub loss: f64,
     /// What it was counted over.
     pub count: f64,
+    /// The learning rate of parameters that are in no group.
+    pub lr: f64,
+    /// The norm of the mean gradient before clipping, where the recipe bounds it.
+    pub grad_norm: Option<f64>,
 }
 
 /// How a model does on a data set; each sample is counted once.
@@ -88,13 +92,13 @@ impl<'r, M: Module> Trainer<'r, M> {
     pub fn new(
         rank: &'r Rank,
         mut model: M,
-        rule: impl Into<UpdateRule>,
+        recipe: impl Into<Recipe>,
         settings: ReplicaSettings,
     ) -> Result<Self> {
-        let rule = rule.into();
-        rule.validate().map_err(nn::Error::from)?;
-        let arena = nn::arena_of(&model, rule.state_buffers())?;
-        let replica = Replica::new(rank, arena, rule, settings)?;
+        let recipe = recipe.into();
+        recipe.validate().map_err(nn::Error::from)?;
+        let arena = nn::arena_of(&model, recipe.state_buffers())?;
+        let replica = Replica::new(rank, arena, recipe, settings)?;
         nn::bind(&mut model, replica.arena())?;
         rank.reset_times();
         Ok(Trainer { rank, model, replica, started: Instant::now(), failed: None })
@@ -149,9 +153,10 @@ impl<'r, M: Module> Trainer<'r, M> {
             self.replica.close_shard(sum, loss.count())?;
             self.rank.alive();
         }
-        let stepped = self.replica.step(self.rank, &batch_label(step))?;
+        let Stepped { loss, count, lr, grad_norm } =
+            self.replica.step(self.rank, &batch_label(step))?;
         nn::bind(&mut self.model, self.replica.arena())?;
-        Ok(StepReport { loss: stepped.loss, count: stepped.count })
+        Ok(StepReport { loss, count, lr, grad_norm })
     }
 
     /// A shard's samples in the element type of the model.

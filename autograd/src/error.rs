@@ -215,6 +215,18 @@ pub enum Error {
         /// The leaf of the first one.
         name: String,
     },
+    /// A gradient whose norm is to be bounded, and is no finite number.
+    #[error(
+        "step: the norm of the gradient is {norm}, and the gradient of {name} the first that is \
+         not finite; a norm is clipped where it is finite: use a smaller learning rate, or look \
+         for the operation that overflows"
+    )]
+    GradientNotFinite {
+        /// The first parameter in the order of the arena whose gradient's square is not finite.
+        name: String,
+        /// The norm: infinite or NaN.
+        norm: f64,
+    },
     /// A new value or gradient for a leaf that does not fit it.
     #[error(
         "{name}: a value {found_dtype} {found} was given for a parameter {dtype} {shape}; both \

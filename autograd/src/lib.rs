@@ -27,7 +27,7 @@ pub use gradcheck::{Mismatch, gradcheck};
 pub use gradients::Gradients;
 pub use input_grads::InputGrads;
 pub use inputs::Inputs;
-pub use next_step::{NextStep, Written};
+pub use next_step::{NextStep, StepFacts, Written};
 pub use node::Op;
 pub use sink::{Gradient, Sink};
 pub use var::{LeafId, Var};
