@@ -165,6 +165,44 @@ impl<X: Element> Fold<X, i64> for NonZeros {
     }
 }
 
+/// 1 when some element is not zero, otherwise 0.
+#[derive(Clone, Copy)]
+pub(super) struct Any;
+
+impl<X: Element> Fold<X, u8> for Any {
+    #[inline(always)]
+    fn start(self) -> u8 {
+        0
+    }
+    #[inline(always)]
+    fn step(self, total: u8, x: X, _: u8) -> u8 {
+        total | u8::from(x != X::default())
+    }
+    #[inline(always)]
+    fn join(self, left: u8, right: u8) -> u8 {
+        left | right
+    }
+}
+
+/// 1 when no element is zero, otherwise 0.
+#[derive(Clone, Copy)]
+pub(super) struct All;
+
+impl<X: Element> Fold<X, u8> for All {
+    #[inline(always)]
+    fn start(self) -> u8 {
+        1
+    }
+    #[inline(always)]
+    fn step(self, total: u8, x: X, _: u8) -> u8 {
+        total & u8::from(x != X::default())
+    }
+    #[inline(always)]
+    fn join(self, left: u8, right: u8) -> u8 {
+        left & right
+    }
+}
+
 /// Whether `x` is not a number: what does not compare with itself.
 #[inline(always)]
 pub(super) fn is_nan<X: PartialOrd>(x: X) -> bool {

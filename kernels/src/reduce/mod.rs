@@ -20,7 +20,8 @@
 //! | norm | √(Σ x²) | 0 |
 //! | logsumexp | m + ln Σ exp(x − m), m the largest, or 0 where that is infinite | −∞ |
 //! | amax, amin | the largest, the smallest; NaN where one is among them | refused |
-//! | count_nonzero | elements that differ from 0; NaN does | 0 |
+//! | count_nonzero | how many elements differ from 0; NaN does | 0 |
+//! | any, all | whether one does, whether each does: 1 or 0 | 0, 1 |
 //!
 //! In var, Σ d would be 0 in exact arithmetic; it takes the rounding of the mean out again, so a
 //! large mean costs no digits (Chan, Golub and LeVeque 1983, "Algorithms for computing the sample
@@ -42,7 +43,7 @@ pub use extreme::{Extreme, arg_extreme, extreme, extreme_vjp};
 pub use moments::{logsumexp, logsumexp_vjp, mean, norm, norm_vjp, var, var_vjp};
 pub(crate) use spread::spread;
 
-use fold::{Fold, NonZeros, Product, Sum, WrappingProduct, WrappingSum};
+use fold::{All, Any, Fold, NonZeros, Product, Sum, WrappingProduct, WrappingSum};
 
 /// Elements below which a part is not worth handing to another thread.
 const MIN_PART: usize = 1 << 16;
@@ -143,4 +144,24 @@ where
 /// When a slice has another number of elements.
 pub fn count_nonzero<X: Element>(threads: &Threads, x: &[X], axis: Axis, out: &mut [i64]) {
     along(threads, NonZeros, x, axis, out);
+}
+
+/// 1 where some element along the axis is not zero, 0 elsewhere; see [`count_nonzero`].
+///
+/// **Shapes**: `[outer, len, inner] -> [outer, inner]`.
+///
+/// # Panics
+/// When a slice has another number of elements.
+pub fn any<X: Element>(threads: &Threads, x: &[X], axis: Axis, out: &mut [u8]) {
+    along(threads, Any, x, axis, out);
+}
+
+/// 1 where no element along the axis is zero, 0 elsewhere; see [`count_nonzero`].
+///
+/// **Shapes**: `[outer, len, inner] -> [outer, inner]`.
+///
+/// # Panics
+/// When a slice has another number of elements.
+pub fn all<X: Element>(threads: &Threads, x: &[X], axis: Axis, out: &mut [u8]) {
+    along(threads, All, x, axis, out);
 }
