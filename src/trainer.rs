@@ -264,6 +264,7 @@ fn batch_label(step: &Step) -> String {
 }
 
 fn count_correct(logits: &Var, batch: &Batch) -> Result<f64> {
-    let (found, wanted) = (logits.value().argmax()?.to_vec::<i64>()?, batch.y.to_vec::<i64>()?);
+    let (found, wanted) =
+        (logits.value().argmax(1, false)?.to_vec::<i64>()?, batch.y.to_vec::<i64>()?);
     Ok(found.iter().zip(&wanted).filter(|(found, wanted)| found == wanted).count() as f64)
 }

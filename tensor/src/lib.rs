@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod axes;
 mod device;
 mod error;
 mod layout;
@@ -16,6 +17,7 @@ mod tensor;
 mod tensor_mut;
 mod view;
 
+pub use axes::Axes;
 pub use device::{Cpu, Device};
 pub use error::{Error, Result};
 pub use kernels::DType;

@@ -97,8 +97,11 @@ fn casts_round_saturate_and_keep_special_values() {
 #[test]
 fn argmax_takes_the_first_of_equals_and_sees_nan() {
     let x = f32s(&[1.0, 3.0, 3.0, 5.0, f32::NAN, 7.0], &[2, 3]);
-    assert_eq!(x.argmax().unwrap().to_vec::<i64>().unwrap(), [1, 1]);
-    assert_says(f32s(&[], &[2, 0]).argmax().unwrap_err(), &["argmax", "[2, 0]", "not be empty"]);
+    assert_eq!(x.argmax(1, false).unwrap().to_vec::<i64>().unwrap(), [1, 1]);
+    assert_says(
+        f32s(&[], &[2, 0]).argmax(1, false).unwrap_err(),
+        &["argmax", "[2, 0]", "not be empty"],
+    );
 }
 
 #[test]

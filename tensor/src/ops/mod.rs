@@ -2,13 +2,18 @@
 //! kernel. The file of the same name in `kernels` has the numbers, the one in `autograd` the
 //! derivative.
 
-mod argmax;
 mod binary;
 mod cast;
 mod contiguous;
 mod cross_entropy;
+mod extreme;
 mod linear;
+mod logsumexp;
 mod matmul;
+mod mean;
+mod nonzero;
+mod norm;
 mod sum;
 mod sum_to;
 mod unary;
+mod var;
