@@ -15,6 +15,8 @@ pub mod copy;
 pub mod cross_entropy;
 mod element;
 pub mod hash;
+mod lanes;
+pub mod layer_norm;
 mod math;
 pub mod matmul;
 pub mod random;

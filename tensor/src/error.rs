@@ -138,6 +138,18 @@ pub enum Error {
         /// The types that are taken.
         wanted: &'static str,
     },
+    /// A number among the settings of an operation that it cannot work with.
+    #[error("{op}: {name} is {value}; {rule}")]
+    Setting {
+        /// The operation.
+        op: &'static str,
+        /// The setting.
+        name: &'static str,
+        /// What was brought.
+        value: f64,
+        /// What must hold, and what to bring.
+        rule: &'static str,
+    },
     /// Two operands of different element types.
     #[error(
         "{op}: element types {left} and {right} differ; both operands must have one type: cast \
@@ -162,6 +174,17 @@ pub enum Error {
         /// The system's reason.
         cause: String,
     },
+}
+
+impl Error {
+    /// Fails unless `eps` can be added to a variance.
+    pub(crate) fn check_eps(op: &'static str, eps: f64) -> Result<()> {
+        if eps >= 0.0 && eps.is_finite() {
+            return Ok(());
+        }
+        let rule = "it is added to a variance: bring a small number that is not negative";
+        Err(Error::Setting { op, name: "eps", value: eps, rule })
+    }
 }
 
 /// The result of a tensor operation.

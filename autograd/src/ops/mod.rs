@@ -1,8 +1,10 @@
 //! Hop 2 of a gradient's life: one file an operation, with what it saves, its vjp and why.
 
+mod affine;
 mod binary;
 mod cast;
 mod cross_entropy;
+mod layer_norm;
 mod linear;
 mod matmul;
 mod sum;

@@ -2,11 +2,14 @@
 //! kernel. The file of the same name in `kernels` has the numbers, the one in `autograd` the
 //! derivative.
 
+mod affine;
+mod argmax;
 mod binary;
 mod cast;
 mod contiguous;
 mod cross_entropy;
 mod extreme;
+mod layer_norm;
 mod linear;
 mod logsumexp;
 mod matmul;
