@@ -11,6 +11,7 @@
 //! * **Unsafe.** This is the only crate that may contain it.
 
 pub mod binary;
+pub mod conv;
 pub mod copy;
 pub mod cross_entropy;
 mod element;
@@ -19,6 +20,7 @@ mod lanes;
 pub mod layer_norm;
 mod math;
 pub mod matmul;
+pub mod pool;
 pub mod random;
 pub mod reduce;
 pub mod ring_all_reduce;
@@ -28,9 +30,12 @@ mod threads;
 pub mod tree;
 pub mod unary;
 pub mod update;
+pub mod upsample;
 mod walk;
+mod window;
 
 pub use element::{DType, Element, Float};
 pub use matmul::{MatRef, matmul};
 pub use strided::Strided;
 pub use threads::Threads;
+pub use window::{Sliding, Window};
