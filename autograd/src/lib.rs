@@ -6,24 +6,30 @@
 
 #![forbid(unsafe_code)]
 
+mod anomaly;
 mod arena;
 mod backward;
+mod checkpoint;
 mod coverage;
+mod dot;
 mod error;
 mod gradcheck;
 mod gradients;
+mod hook;
 mod input_grads;
 mod inputs;
 mod next_step;
 mod node;
 mod ops;
 mod order;
+mod second_order;
 mod sink;
 mod var;
 
 pub use arena::LeafArena;
+pub use checkpoint::checkpoint;
 pub use error::{Error, Result};
-pub use gradcheck::{Mismatch, gradcheck};
+pub use gradcheck::{Mismatch, gradcheck, gradcheck_twice};
 pub use gradients::Gradients;
 pub use input_grads::InputGrads;
 pub use inputs::Inputs;
