@@ -3,7 +3,6 @@
 //! derivative.
 
 mod affine;
-mod argmax;
 mod binary;
 mod cast;
 mod contiguous;
