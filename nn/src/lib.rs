@@ -11,6 +11,7 @@ mod error;
 mod init;
 mod layers;
 mod loss;
+mod losses;
 mod module;
 pub mod optim;
 mod parameter;
@@ -21,6 +22,10 @@ pub use context::{Context, Mode};
 pub use error::{Error, Result};
 pub use init::Init;
 pub use layers::{Linear, Mlp, Relu, Sequential, mlp};
-pub use loss::{Loss, cross_entropy};
+pub use loss::Loss;
+pub use losses::{
+    CrossEntropy, bce_loss, bce_with_logits, cross_entropy, huber_loss, kl_div, l1_loss, mse_loss,
+    nll_loss,
+};
 pub use module::{Module, numel};
 pub use parameter::Parameter;

@@ -128,6 +128,22 @@ pub enum Error {
         /// Its length.
         len: usize,
     },
+    /// A target that is no class.
+    #[error(
+        "{op}: the target of row {row} is class {label}; the logits have {classes} classes, \
+         numbered from 0: correct the label, or give the logits as many columns as there are \
+         classes"
+    )]
+    Label {
+        /// The operation.
+        op: &'static str,
+        /// The row: the sample, or the token of one.
+        row: usize,
+        /// Its target.
+        label: i64,
+        /// How many classes there are.
+        classes: usize,
+    },
     /// An element type that the operation does not take.
     #[error("{op}: elements of type {found} were given; the operation takes {wanted}: cast first")]
     DType {

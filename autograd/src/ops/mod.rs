@@ -7,6 +7,8 @@ mod cross_entropy;
 mod layer_norm;
 mod linear;
 mod matmul;
+mod nll_loss;
+mod soft_cross_entropy;
 mod sum;
 mod unary;
 mod view;
