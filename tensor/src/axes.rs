@@ -29,16 +29,16 @@ use crate::tensor::Tensor;
 pub struct Axes {
     /// One place more than a shape has axes: of so many, one is a duplicate or does not exist.
     named: [usize; Shape::MAX_NDIM + 1],
-    count: usize,
+    len: usize,
     all: bool,
 }
 
 impl From<&[usize]> for Axes {
     fn from(axes: &[usize]) -> Self {
         let mut named = [0; Shape::MAX_NDIM + 1];
-        let count = axes.len().min(named.len());
-        named[..count].copy_from_slice(&axes[..count]);
-        Axes { named, count, all: false }
+        let len = axes.len().min(named.len());
+        named[..len].copy_from_slice(&axes[..len]);
+        Axes { named, len, all: false }
     }
 }
 
@@ -57,6 +57,25 @@ impl From<usize> for Axes {
 impl From<RangeFull> for Axes {
     fn from(_: RangeFull) -> Self {
         Axes { all: true, ..Axes::from(&[][..]) }
+    }
+}
+
+impl Axes {
+    /// The shape of what a reduction of a tensor of `shape` along these axes gives: without them,
+    /// or with each of length 1.
+    ///
+    /// # Errors
+    /// An axis that does not exist or is named twice.
+    pub fn reduced(self, op: &'static str, shape: &Shape, keep_axes: bool) -> Result<Shape> {
+        Ok(Along::new(op, shape, self)?.result(keep_axes))
+    }
+
+    /// How many elements of a tensor of `shape` are reduced to one.
+    ///
+    /// # Errors
+    /// An axis that does not exist or is named twice.
+    pub fn count(self, op: &'static str, shape: &Shape) -> Result<usize> {
+        Ok(Along::new(op, shape, self)?.axis.len)
     }
 }
 
@@ -84,7 +103,7 @@ impl Along {
     /// An axis that does not exist or is named twice.
     pub(crate) fn new(op: &'static str, shape: &Shape, axes: Axes) -> Result<Self> {
         let mut reduced = [axes.all; Shape::MAX_NDIM];
-        for &axis in &axes.named[..axes.count] {
+        for &axis in &axes.named[..axes.len] {
             shape.check_axis(op, axis)?;
             if reduced[axis] {
                 return Err(Error::Axis { op, axis, shape: *shape });

@@ -3,7 +3,7 @@
 use std::array;
 
 use super::Axis;
-use super::fold::{Fold, Sum};
+use super::fold::{Fold, Largest, Sum, SumOf};
 use crate::Float;
 use crate::simd::simd;
 
@@ -14,6 +14,26 @@ const LANES: usize = 16;
 #[inline(always)]
 pub fn lane_sum<T: Float>(x: &[T]) -> T {
     leading(Sum, x, x.len(), T::ZERO)
+}
+
+/// The [`lane_sum`] of `f` of each element.
+#[inline(always)]
+pub(crate) fn lane_sum_of<T: Float>(x: &[T], f: impl Fn(T) -> T + Copy + Sync) -> T {
+    leading(
+        SumOf(
+            #[inline(always)]
+            |x, _| f(x),
+        ),
+        x,
+        x.len(),
+        T::ZERO,
+    )
+}
+
+/// The largest element, a NaN where one is among them; −∞ of none.
+#[inline(always)]
+pub(crate) fn lane_largest<T: Float>(x: &[T]) -> T {
+    leading(Largest(T::from_f64(f64::NEG_INFINITY)), x, x.len(), T::ZERO)
 }
 
 /// Folds the first `len` elements. What follows them is not counted, but lets the last lanes be

@@ -120,10 +120,10 @@ pub fn extreme_vjp<T: Float>(threads: &Threads, [x, y, dy]: [&[T]; 3], axis: Axi
     }
     spread(
         threads,
-        (x, axis),
+        ([x], axis),
         [y, &shares],
         dx,
-        |x, [y, share]| {
+        |[x], [y, share]| {
             if same(x, y) { share } else { T::ZERO }
         },
     );

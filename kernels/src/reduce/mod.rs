@@ -38,9 +38,10 @@ mod tests;
 use crate::{Element, Float, Threads};
 
 pub use cpu::lane_sum;
-pub(crate) use cpu::row_sums;
+pub(crate) use cpu::{lane_largest, lane_sum_of, row_sums};
 pub use extreme::{Extreme, arg_extreme, extreme, extreme_vjp};
-pub use moments::{logsumexp, logsumexp_vjp, mean, norm, norm_vjp, var, var_vjp};
+pub(crate) use moments::exp_sums;
+pub use moments::{logsumexp, logsumexp_vjp, mean, norm, norm_vjp, std_vjp, var, var_vjp};
 pub(crate) use spread::spread;
 
 use fold::{All, Any, Fold, NonZeros, Product, Sum, WrappingProduct, WrappingSum};

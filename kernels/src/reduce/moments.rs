@@ -1,7 +1,7 @@
 //! Mean, variance, norm and logsumexp, and the derivatives with respect to their elements.
 
 use super::fold::{Largest, Sum, SumOf};
-use super::{Axis, MIN_PART, cpu, spread};
+use super::{Axis, MIN_PART, along, cpu, spread};
 use crate::{Float, Threads};
 
 /// Results of a block: its elements stay in a near cache from the first sum to the last.
@@ -111,9 +111,27 @@ pub fn var_vjp<T: Float>(
     });
     let freedom = freedom::<T>(axis, correction);
     let slopes: Vec<T> = dy.iter().map(|&dy| (dy + dy) / freedom).collect();
-    spread(threads, (x, axis), [&means, &rest, &slopes], dx, |x, [mean, rest, slope]| {
+    spread(threads, ([x], axis), [&means, &rest, &slopes], dx, |[x], [mean, rest, slope]| {
         ((x - mean) - rest) * slope
     });
+}
+
+/// The derivative of the square root y of [`var`]: that of the variance times `dy / 2y`; at y = 0,
+/// where there is none, 0.
+///
+/// **Shapes**: x, dx `[outer, len, inner]`, y, dy `[outer, inner]`.
+///
+/// # Panics
+/// When a slice has another number of elements.
+pub fn std_vjp<T: Float>(
+    threads: &Threads,
+    [x, y, dy]: [&[T]; 3],
+    (axis, correction): (Axis, usize),
+    dx: &mut [T],
+) {
+    let slope = |(&y, &dy): (&T, &T)| if y == T::ZERO { T::ZERO } else { dy / (y + y) };
+    let slopes: Vec<T> = y.iter().zip(dy).map(slope).collect();
+    var_vjp(threads, [x, &slopes], (axis, correction), dx);
 }
 
 /// The Euclidean norms along the axis, `√(Σ x²)`: overflows where a square does.
@@ -142,7 +160,7 @@ pub fn norm_vjp<T: Float>(threads: &Threads, [x, y, dy]: [&[T]; 3], axis: Axis, 
     axis.check(x.len(), y.len());
     let slope = |(&y, &dy): (&T, &T)| if y == T::ZERO { T::ZERO } else { dy / y };
     let slopes: Vec<T> = y.iter().zip(dy).map(slope).collect();
-    spread(threads, (x, axis), [&slopes], dx, |x, [slope]| x * slope);
+    spread(threads, ([x], axis), [&slopes], dx, |[x], [slope]| x * slope);
 }
 
 /// `ln Σ exp x` along the axis, without overflow. −∞ counts nothing: a row of nothing else, or
@@ -169,6 +187,12 @@ pub fn logsumexp<T: Float>(threads: &Threads, x: &[T], axis: Axis, out: &mut [T]
     });
 }
 
+/// `Σ exp(x − max)` along the axis, in the order of the sums; `out` holds the largest elements,
+/// then the sums.
+pub(crate) fn exp_sums<T: Float>(threads: &Threads, x: &[T], axis: Axis, out: &mut [T]) {
+    along(threads, SumOf(|x: T, max| (x - max).exp()), x, axis, out);
+}
+
 /// The derivative of [`logsumexp`], `dx = exp(x − y) · dy`: 0 where y is −∞. Where y is +∞, an
 /// element that is has NaN, as the softmax there.
 ///
@@ -182,5 +206,5 @@ pub fn logsumexp_vjp<T: Float>(threads: &Threads, [x, y, dy]: [&[T]; 3], axis: A
     // exp(−∞ − ∞) is 0, where exp(−∞ + ∞) would be NaN.
     let center = |&y: &T| if y == -infinity { infinity } else { y };
     let centers: Vec<T> = y.iter().map(center).collect();
-    spread(threads, (x, axis), [&centers, dy], dx, |x, [center, dy]| (x - center).exp() * dy);
+    spread(threads, ([x], axis), [&centers, dy], dx, |[x], [center, dy]| (x - center).exp() * dy);
 }

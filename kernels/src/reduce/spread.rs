@@ -1,20 +1,20 @@
-//! Elementwise functions of a tensor and of numbers that belong to its reductions: how what a
+//! Elementwise functions of tensors and of numbers that belong to their reductions: how what a
 //! reduction found gets back to the elements.
 
 use super::Axis;
 use crate::simd::simd;
 use crate::{Float, Threads};
 
-/// `out = f(x, p)`, where `p` are the `N` numbers of the result that `x` was reduced to.
+/// `out = f(xs, p)` of each element of the `K` tensors xs, where p are the `N` numbers of the
+/// result that the element was reduced to.
 ///
-/// **Shapes**: x, out `[outer, len, inner]`, each of params `[outer, inner]`; the caller ensures
-/// them.
-pub(crate) fn spread<T: Float, const N: usize>(
+/// **Shapes**: xs, out `[outer, len, inner]`, params `[outer, inner]`; the caller ensures them.
+pub(crate) fn spread<T: Float, const K: usize, const N: usize>(
     threads: &Threads,
-    (x, axis): (&[T], Axis),
+    (xs, axis): ([&[T]; K], Axis),
     params: [&[T]; N],
     out: &mut [T],
-    f: impl Fn(T, [T; N]) -> T + Copy + Sync,
+    f: impl Fn([T; K], [T; N]) -> T + Copy + Sync,
 ) {
     if out.is_empty() {
         return;
@@ -24,22 +24,20 @@ pub(crate) fn spread<T: Float, const N: usize>(
     // In units of one row: of the last axis, or of what lies inside the reduced one.
     let unit = if inner == 1 { len } else { inner };
     threads.split_mut(out, unit, parts, |first, run| {
-        let x = &x[first * unit..][..run.len()];
         simd(
             #[inline(always)]
             || {
-                for (row, (x, out)) in x.chunks_exact(unit).zip(run.chunks_mut(unit)).enumerate() {
-                    let row = first + row;
+                for (row, out) in (first..).zip(run.chunks_exact_mut(unit)) {
+                    let xs = xs.map(|x| &x[row * unit..][..unit]);
                     if inner == 1 {
                         let p = params.map(|p| p[row]);
-                        for (out, &x) in out.iter_mut().zip(x) {
-                            *out = f(x, p);
+                        for (i, out) in out.iter_mut().enumerate() {
+                            *out = f(xs.map(|x| x[i]), p);
                         }
                     } else {
-                        let from = row / len * inner;
-                        let params = params.map(|p| &p[from..from + inner]);
-                        for (i, (out, &x)) in out.iter_mut().zip(x).enumerate() {
-                            *out = f(x, params.map(|p| p[i]));
+                        let params = params.map(|p| &p[row / len * inner..][..unit]);
+                        for (i, out) in out.iter_mut().enumerate() {
+                            *out = f(xs.map(|x| x[i]), params.map(|p| p[i]));
                         }
                     }
                 }

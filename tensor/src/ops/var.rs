@@ -1,6 +1,6 @@
 //! Variance and standard deviation along some axes.
 
-use kernels::reduce::{Axis, var, var_vjp};
+use kernels::reduce::{Axis, std_vjp, var, var_vjp};
 use kernels::{DType, Threads};
 
 use super::cast::in_f32;
@@ -10,6 +10,7 @@ use crate::tensor::Tensor;
 use crate::tensor_mut::Differentiable;
 
 const OP: &str = "var";
+const STD_VJP: &str = "std_vjp";
 const VJP: &str = "var_vjp";
 
 impl Tensor {
@@ -41,6 +42,27 @@ impl Tensor {
         in_f32([self], |[x]| x.var(axes, correction, keep_axes)?.unary(crate::UnaryOp::Sqrt))
     }
 
+    /// The derivative of [`Tensor::std`] at this tensor, times `dy`, where `y` is the result: 0
+    /// where that is 0.
+    ///
+    /// # Errors
+    /// Axes as there, a `y` or `dy` that has not its shape, or types that are not all f32 or all
+    /// f64.
+    pub fn std_vjp(
+        &self,
+        axes: impl Into<Axes>,
+        correction: usize,
+        y: &Tensor,
+        dy: &Tensor,
+    ) -> Result<Tensor> {
+        let along = Along::new(STD_VJP, self.shape(), axes.into())?;
+        match self.dtype() {
+            DType::F32 => root_backward::<f32>(self, along, correction, [y, dy]),
+            DType::F64 => root_backward::<f64>(self, along, correction, [y, dy]),
+            found => Err(Error::DType { op: STD_VJP, found, wanted: "f32 or f64" }),
+        }
+    }
+
     /// The derivative of [`Tensor::var`] at this tensor, times `dy`.
     ///
     /// # Errors
@@ -54,6 +76,18 @@ impl Tensor {
             found => Err(Error::DType { op: VJP, found, wanted: "f32 or f64" }),
         }
     }
+}
+
+/// See [`Tensor::std_vjp`].
+fn root_backward<T: Differentiable>(
+    x: &Tensor,
+    along: Along,
+    correction: usize,
+    [y, dy]: [&Tensor; 2],
+) -> Result<Tensor> {
+    along.spread::<T, 2>(STD_VJP, x, [y, dy], |threads, x, [y, dy], dx| {
+        std_vjp(threads, [x, y, dy], (along.axis, correction), dx);
+    })
 }
 
 fn forward<T: Differentiable>(correction: usize) -> impl FnOnce(&Threads, &[T], Axis, &mut [T]) {
