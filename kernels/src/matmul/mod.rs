@@ -25,6 +25,7 @@
 //! no gaps (x · Wᵀ), the product may be turned: the lanes are then rows of the output, and Aᵀ is
 //! packed instead of B. Registers are AVX-512, AVX2 or arrays, whatever the machine has.
 
+mod batch;
 mod cpu;
 mod lanes;
 mod pack;
@@ -39,6 +40,7 @@ use std::ops::Range;
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use crate::{DType, Float, Threads};
+pub use batch::matmul_batched;
 use cpu::{Path, Product, Registers};
 
 /// Multiply-adds that are worth a thread of their own.
