@@ -10,10 +10,14 @@
 //!   user's mistake into an error before a kernel is called.
 //! * **Unsafe.** This is the only crate that may contain it.
 
+pub mod batch_norm;
 pub mod binary;
+mod channels;
 pub mod copy;
 pub mod cross_entropy;
+pub mod dropout;
 mod element;
+pub mod group_norm;
 pub mod hash;
 mod lanes;
 pub mod layer_norm;
@@ -22,6 +26,7 @@ pub mod matmul;
 pub mod random;
 pub mod reduce;
 pub mod ring_all_reduce;
+pub mod rms_norm;
 mod simd;
 mod strided;
 mod threads;

@@ -4,13 +4,19 @@
 
 mod affine;
 mod argmax;
+mod batch_norm;
 mod binary;
 mod cast;
 mod contiguous;
 mod cross_entropy;
+mod dropout;
+mod group_norm;
 mod layer_norm;
 mod linear;
 mod matmul;
+mod rms_norm;
 mod sum;
 mod sum_to;
 mod unary;
+
+pub use batch_norm::ChannelMoments;
