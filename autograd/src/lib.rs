@@ -8,6 +8,7 @@
 
 mod arena;
 mod backward;
+mod batch_reduce;
 mod coverage;
 mod error;
 mod gradcheck;
@@ -22,6 +23,7 @@ mod sink;
 mod var;
 
 pub use arena::LeafArena;
+pub use batch_reduce::{BatchReduce, LocalBatch};
 pub use error::{Error, Result};
 pub use gradcheck::{Mismatch, gradcheck};
 pub use gradients::Gradients;
@@ -29,6 +31,7 @@ pub use input_grads::InputGrads;
 pub use inputs::Inputs;
 pub use next_step::{NextStep, Written};
 pub use node::Op;
+pub use ops::BatchStatistics;
 pub use sink::{Gradient, Sink};
 pub use var::{LeafId, Var};
 
