@@ -274,6 +274,14 @@ pub enum Error {
         /// The leaf's type.
         dtype: DType,
     },
+    /// A reduction over the global batch, in the middle of a graph, was refused.
+    #[error("{op}: the sums over the whole batch were refused: {source}")]
+    BatchReduce {
+        /// The operation that needs them.
+        op: &'static str,
+        /// The reason.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The sink that receives the gradients refused one; it holds the reason.
     #[error("backward: the gradient of {leaf} was refused: {source}")]
     Sink {

@@ -10,6 +10,7 @@ mod anomaly;
 mod arena;
 mod backward;
 mod checkpoint;
+mod batch_reduce;
 mod coverage;
 mod dot;
 mod error;
@@ -28,6 +29,7 @@ mod var;
 
 pub use arena::LeafArena;
 pub use checkpoint::checkpoint;
+pub use batch_reduce::{BatchReduce, LocalBatch};
 pub use error::{Error, Result};
 pub use gradcheck::{Mismatch, gradcheck, gradcheck_twice};
 pub use gradients::Gradients;
@@ -35,6 +37,7 @@ pub use input_grads::InputGrads;
 pub use inputs::Inputs;
 pub use next_step::{NextStep, StepFacts, Written};
 pub use node::Op;
+pub use ops::BatchStatistics;
 pub use sink::{Gradient, Sink};
 pub use var::{LeafId, Var};
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{check, check_batched, input, spread};
+use common::{check, check_batched, input, spread, tensor_bits};
 use ringgrad_autograd::{Result, Var};
 use tensor::{DType, Device, Tensor};
 
@@ -79,4 +79,85 @@ fn layer_norm_takes_empty_tensors_halves_and_nothing_that_does_not_fit() {
     refused(x.layer_norm(2, Some(&w), None, 1e-5), &["[3, 4]", "[4]", "normalized axes"]);
     refused(x.layer_norm(1, None, None, -1.0), &["eps is -1", "not negative"]);
     refused(x.layer_norm(1, Some(&zeros(DType::F64, &[4])), None, 1e-5), &["f32", "f64"]);
+}
+
+#[test]
+fn products_of_batches_have_gradients_summed_back_over_what_was_repeated() {
+    let shapes: [(&[usize], &[usize]); 12] = [
+        (&[2, 3], &[3, 4]),
+        (&[3], &[3]),
+        (&[3], &[3, 2]),
+        (&[2, 3], &[3]),
+        (&[3], &[2, 3, 2]),
+        (&[2, 2, 3], &[3]),
+        (&[2, 2, 3], &[2, 3, 2]),
+        (&[2, 2, 3], &[3, 2]),
+        (&[2, 3], &[2, 3, 2]),
+        (&[2, 1, 2, 3], &[3, 3, 2]),
+        (&[1, 2, 3], &[2, 3, 1]),
+        (&[2, 1, 1, 3], &[1, 2, 3, 2]),
+    ];
+    for (left, right) in shapes {
+        let name = format!("matmul {left:?} {right:?}");
+        check(&name, &[input(left, 0.3), input(right, 0.8)], |x| x[0].matmul(&x[1]));
+    }
+    let (a, b) = (input(&[3, 2, 4], 0.3), input(&[3, 4, 2], 0.8));
+    check_batched("matmul of a batch", &[a.clone(), b], 2, |x| x[0].matmul(&x[1]));
+    let shared = input(&[4, 2], 0.8);
+    check_batched("matmul with one right operand", &[a, shared], 1, |x| x[0].matmul(&x[1]));
+}
+
+#[test]
+fn products_without_elements_have_gradients_of_zeros() {
+    let shapes: [[&[usize]; 3]; 5] = [
+        [&[0, 3], &[3, 4], &[0, 4]],
+        [&[2, 0], &[0, 3], &[2, 3]],
+        [&[0, 2, 3], &[3, 2], &[0, 2, 2]],
+        [&[2, 0, 3], &[2, 3, 2], &[2, 0, 2]],
+        [&[0], &[0], &[]],
+    ];
+    for [left, right, result] in shapes {
+        let zeros = |shape| Tensor::zeros(&Device::cpu(), DType::F64, shape).unwrap();
+        let (a, b) = (Var::leaf("a", zeros(left)), Var::leaf("b", zeros(right)));
+        let y = a.matmul(&b).unwrap();
+        assert_eq!(y.value().shape()[..], *result);
+        let gradients = y.sum_all().unwrap().backward().unwrap();
+        for (leaf, shape) in [(&a, left), (&b, right)] {
+            let gradient = gradients.get(leaf).unwrap();
+            assert_eq!(gradient.shape()[..], *shape);
+            assert!(gradient.to_vec::<f64>().unwrap().iter().all(|&x| x == 0.0));
+        }
+    }
+}
+
+#[test]
+fn products_of_halves_are_rounded_once_and_linear_takes_them() {
+    let device = Device::cpu();
+    let half = |shape: &[usize]| {
+        let x = Tensor::from_slice(&device, &spread(shape.iter().product(), 0.4), shape).unwrap();
+        Var::leaf("x", x.cast(DType::F16).unwrap())
+    };
+    let (a, b) = (half(&[2, 3, 40]), half(&[40, 5]));
+    let wide = |x: &Var| x.cast(DType::F32).unwrap();
+    let want = wide(&a).matmul(&wide(&b)).unwrap().cast(DType::F16).unwrap();
+    assert_eq!(tensor_bits(a.matmul(&b).unwrap().value()), tensor_bits(want.value()));
+    let (w, bias) = (b.transpose(0, 1).unwrap(), half(&[5]));
+    let y = a.linear(&w, Some(&bias)).unwrap();
+    assert_eq!((y.value().dtype(), &y.value().shape()[..]), (DType::F16, &[2, 3, 5][..]));
+}
+
+#[test]
+fn matmul_says_which_axes_clash() {
+    let zeros = |shape: &[usize]| Tensor::zeros(&Device::cpu(), DType::F32, shape).unwrap();
+    let cases: [(&[usize], &[usize], &[&str]); 5] = [
+        (&[2, 3], &[2, 3], &["matmul", "[2, 3] and [2, 3]", "axis 1", "axis 0"]),
+        (&[2, 3], &[4], &["[2, 3] and [4]", "axis 0 of the right"]),
+        (&[4], &[2, 3, 4], &["axis 0 of the left"]),
+        (&[2, 2, 3], &[3, 3, 2], &["[2, 2, 3] and [3, 3, 2]", "before the last two"]),
+        (&[], &[3], &["[] and [3]", "scalar"]),
+    ];
+    for (left, right, parts) in cases {
+        let message = zeros(left).matmul(&zeros(right)).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    }
 }

@@ -10,11 +10,15 @@
 //!   user's mistake into an error before a kernel is called.
 //! * **Unsafe.** This is the only crate that may contain it.
 
+pub mod batch_norm;
 pub mod binary;
 pub mod conv;
+mod channels;
 pub mod copy;
 pub mod cross_entropy;
+pub mod dropout;
 mod element;
+pub mod group_norm;
 pub mod hash;
 mod lanes;
 pub mod layer_norm;
@@ -26,6 +30,7 @@ pub mod random;
 pub mod reduce;
 pub mod ring_all_reduce;
 pub mod scan;
+pub mod rms_norm;
 mod simd;
 pub mod soft_cross_entropy;
 pub mod softmax;

@@ -24,6 +24,7 @@ pub use kernels::DType;
 pub use kernels::binary::{BinaryOp, Side};
 pub use kernels::unary::UnaryOp;
 pub use layout::Layout;
+pub use ops::ChannelMoments;
 pub use shape::{Shape, broadcast};
 pub use storage::Stored;
 pub use tensor::Tensor;

@@ -25,6 +25,7 @@
 //! no gaps (x · Wᵀ), the product may be turned: the lanes are then rows of the output, and Aᵀ is
 //! packed instead of B. Registers are AVX-512, AVX2 or arrays, whatever the machine has.
 
+mod batch;
 mod chain;
 mod cpu;
 mod lanes;
@@ -40,6 +41,7 @@ use std::ops::Range;
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use crate::{DType, Float, Threads};
+pub use batch::matmul_batched;
 pub(crate) use chain::{Ends, chain};
 use cpu::{Path, Product, Registers};
 

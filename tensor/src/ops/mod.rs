@@ -3,11 +3,15 @@
 //! derivative.
 
 mod affine;
+mod argmax;
+mod batch_norm;
 mod binary;
 mod cast;
 mod contiguous;
 mod cross_entropy;
 mod extreme;
+mod dropout;
+mod group_norm;
 mod layer_norm;
 mod linear;
 mod logsumexp;
@@ -25,3 +29,9 @@ mod sum;
 mod sum_to;
 mod unary;
 mod var;
+mod rms_norm;
+mod sum;
+mod sum_to;
+mod unary;
+
+pub use batch_norm::ChannelMoments;
