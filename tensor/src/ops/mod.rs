@@ -3,7 +3,6 @@
 //! derivative.
 
 mod affine;
-mod argmax;
 mod batch_norm;
 mod binary;
 mod cast;
@@ -30,8 +29,5 @@ mod sum_to;
 mod unary;
 mod var;
 mod rms_norm;
-mod sum;
-mod sum_to;
-mod unary;
 
 pub use batch_norm::ChannelMoments;
