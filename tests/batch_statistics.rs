@@ -9,7 +9,7 @@ fn run(shards: usize) -> Result<Vec<(String, Vec<f64>)>> {
     let all = World::threads(1).shards(shards).run(move |rank| -> Result<_> {
         let model = nn::bn_mlp(&Init::new(rank.device(), 1), 64, 16, 10)?;
         let mut trainer = rank.trainer(model, optim::sgd(0.1))?;
-        for step in digits.train.batches(64).epochs(1) {
+        for step in digits.train.batches(64).epochs(4) {
             trainer.step(&step, |model, cx, batch| {
                 nn::cross_entropy(&model.forward(cx, &batch.x)?, &batch.y)
             })?;
@@ -42,7 +42,7 @@ fn masks_of_dropout_do_not_depend_on_the_number_of_ranks() {
                 .then(Dropout::new(&init.at(2), 0.3))
                 .then(Linear::new(&init.at(3), 16, 10)?);
             let mut trainer = rank.trainer(model, optim::sgd(0.1))?.seed(seed);
-            for step in digits.train.batches(32).epochs(1).take(6) {
+            for step in digits.train.batches(32).epochs(1).into_iter().take(6) {
                 trainer.step(&step, |model, cx, batch| {
                     nn::cross_entropy(&model.forward(cx, &batch.x)?, &batch.y)
                 })?;
