@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
 use autograd::Var;
@@ -12,6 +13,7 @@ use nn::data::{Dataset, Step};
 use nn::{Context, Loss, Module};
 
 use crate::batch::Batch;
+use crate::batch_statistics;
 use crate::error::Result;
 use crate::hash::NamedValues;
 
@@ -21,6 +23,8 @@ pub struct Trainer<'r, M> {
     model: M,
     replica: Replica,
     started: Instant,
+    /// Keys the randomness of forwards.
+    seed: u64,
     /// Why an earlier step failed, if one did.
     failed: Option<String>,
 }
@@ -101,7 +105,13 @@ impl<'r, M: Module> Trainer<'r, M> {
         let replica = Replica::new(rank, arena, recipe, settings)?;
         nn::bind(&mut model, replica.arena())?;
         rank.reset_times();
-        Ok(Trainer { rank, model, replica, started: Instant::now(), failed: None })
+        Ok(Trainer { rank, model, replica, started: Instant::now(), seed: 0, failed: None })
+    }
+
+    /// The same with this seed of the run, which keys the randomness of forwards, such as masks of
+    /// dropout; 0 unless set. All ranks set the same.
+    pub fn seed(self, seed: u64) -> Self {
+        Trainer { seed, ..self }
     }
 
     /// One step: `loss` of each shard that this rank hosts, backward with the gradients on their
@@ -139,6 +149,8 @@ impl<'r, M: Module> Trainer<'r, M> {
     where
         crate::Error: From<E>,
     {
+        let statistics = batch_statistics::of_shards(self.rank.shards());
+        let mut contexts = Vec::new();
         for shard in self.rank.shard_range() {
             let positions = step.shard(shard, self.rank.shards());
             if positions.is_empty() {
@@ -146,17 +158,25 @@ impl<'r, M: Module> Trainer<'r, M> {
                 continue;
             }
             let first = step.first_position().saturating_add(positions.start as u64);
-            let cx = Context::train(step.index, first);
+            let cx = Context::train(step.index, first)
+                .with_seed(self.seed)
+                .with_batch_reduce(Arc::clone(&statistics));
             let loss = loss(&self.model, &cx, &self.batch(step, positions)?)?;
             let sum = loss.sum_value()?;
             loss.backward_into(&mut self.replica.sink(self.rank))?;
             self.replica.close_shard(sum, loss.count())?;
             self.rank.alive();
+            contexts.push(cx);
         }
         let Stepped { loss, count, lr, grad_norm } =
             self.replica.step(self.rank, &batch_label(step))?;
         nn::bind(&mut self.model, self.replica.arena())?;
+<<<<<<< HEAD
         Ok(StepReport { loss, count, lr, grad_norm })
+=======
+        contexts.iter().try_for_each(|cx| nn::update_buffers(&mut self.model, cx))?;
+        Ok(StepReport { loss: stepped.loss, count: stepped.count })
+>>>>>>> norm
     }
 
     /// A shard's samples in the element type of the model.
@@ -218,13 +238,13 @@ impl<'r, M: Module> Trainer<'r, M> {
         self.replica.arena().steps()
     }
 
-    /// Copies of the parameters, in the order of the model.
+    /// Copies of the parameters, in the order of the model, and behind them of its buffers.
     ///
     /// # Errors
     /// None that a caller can cause.
     pub fn params(&self) -> Result<Vec<NamedValues>> {
         let mut params = Vec::new();
-        for (name, value) in nn::named_values(&self.model) {
+        for (name, value) in nn::named_state(&self.model) {
             let values = value.cast(tensor::DType::F64)?.to_vec()?;
             params.push(NamedValues { name, shape: value.shape().to_vec(), values });
         }

@@ -51,6 +51,50 @@ fn layer_norm_has_the_gradient_that_was_computed_by_hand() {
 }
 
 #[test]
+fn rms_norm_and_group_norm_gradients_agree() {
+    let (x, w) = (input(&[3, 2, 4], 0.3), input(&[4], 0.8));
+    check_batched("rms_norm", &[x.clone(), w], 1, |x| x[0].rms_norm(1, Some(&x[1]), 1e-6));
+    check_batched("rms_norm over two axes", &[x.clone(), input(&[2, 4], 0.8)], 1, |x| {
+        x[0].rms_norm(2, Some(&x[1]), 1e-6)
+    });
+    check_batched("rms_norm alone", &[x], 1, |x| x[0].rms_norm(1, None, 1e-6));
+    let gradient = gradient_of_weighed_squares(|x| x.rms_norm(1, None, 0.0));
+    near(&gradient, &[-0.4897941, -0.4081605, 0.3265346]);
+    for shape in [vec![3, 4, 2], vec![2, 4, 3, 3], vec![3, 4]] {
+        let inputs = [input(&shape, 0.3), input(&[4], 0.8), input(&[4], 1.4)];
+        for groups in [1, 2, 4] {
+            if shape.len() == 2 && groups == 4 {
+                continue;
+            }
+            check_batched("group_norm", &inputs, 1, |x| {
+                x[0].group_norm(groups, Some(&x[1]), Some(&x[2]), 1e-3)
+            });
+            check_batched("group_norm alone", &inputs[..1], 1, |x| {
+                x[0].group_norm(groups, None, None, 1e-3)
+            });
+        }
+    }
+}
+
+#[test]
+fn group_norm_and_rms_norm_say_what_does_not_fit() {
+    let zeros = |shape: &[usize]| Tensor::zeros(&Device::cpu(), DType::F32, shape).unwrap();
+    let says = |y: tensor::Result<Tensor>, parts: &[&str]| {
+        let message = y.unwrap_err().to_string();
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    };
+    let x = zeros(&[2, 6]);
+    says(x.group_norm(4, None, None, 1e-5), &["group_norm", "[2, 6]", "divide"]);
+    says(x.group_norm(0, None, None, 1e-5), &["divide"]);
+    says(x.group_norm(2, Some(&zeros(&[2])), None, 1e-5), &["[2, 6]", "[2]", "axis 1"]);
+    says(zeros(&[6]).group_norm(2, None, None, 1e-5), &["[6]", "channels are axis 1"]);
+    says(x.rms_norm(1, Some(&zeros(&[2])), 1e-5), &["rms_norm", "[2, 6]", "[2]"]);
+    says(x.rms_norm(1, None, f64::INFINITY), &["eps is inf"]);
+    let empty = zeros(&[0, 6]).group_norm(3, None, None, 1e-5).unwrap();
+    assert_eq!(empty.shape()[..], [0, 6]);
+}
+
+#[test]
 fn layer_norm_takes_empty_tensors_halves_and_nothing_that_does_not_fit() {
     let device = Device::cpu();
     let zeros =
