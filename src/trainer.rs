@@ -171,12 +171,8 @@ impl<'r, M: Module> Trainer<'r, M> {
         let Stepped { loss, count, lr, grad_norm } =
             self.replica.step(self.rank, &batch_label(step))?;
         nn::bind(&mut self.model, self.replica.arena())?;
-<<<<<<< HEAD
-        Ok(StepReport { loss, count, lr, grad_norm })
-=======
         contexts.iter().try_for_each(|cx| nn::update_buffers(&mut self.model, cx))?;
-        Ok(StepReport { loss: stepped.loss, count: stepped.count })
->>>>>>> norm
+        Ok(StepReport { loss, count, lr, grad_norm })
     }
 
     /// A shard's samples in the element type of the model.
