@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     let test = whole.next().expect("a split leaves samples to test with");
     let batch = Batch::gather(&test, 0..test.len(), &device)?;
     let logits = model.forward(&Context::eval(), &batch.x)?;
-    let found = logits.value().argmax()?.to_vec::<i64>()?;
+    let found = logits.value().argmax(1, false)?.to_vec::<i64>()?;
     let wanted = batch.y.to_vec::<i64>()?;
     let right = found.iter().zip(&wanted).filter(|(found, wanted)| found == wanted).count();
     println!("{right} of {} test digits recognised", wanted.len());

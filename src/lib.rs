@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod batch_statistics;
 mod error;
 pub mod hash;
 mod trainer;

@@ -2,16 +2,18 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
 use autograd::Var;
-use dist::{Rank, Replica, ReplicaSettings};
+use dist::{Rank, Replica, ReplicaSettings, Stepped};
 use kernels::hash::fnv1a_words;
-use kernels::update::UpdateRule;
+use kernels::update::Recipe;
 use nn::data::{Dataset, Step};
 use nn::{Context, Loss, Module};
 
 use crate::batch::Batch;
+use crate::batch_statistics;
 use crate::error::Result;
 use crate::hash::NamedValues;
 
@@ -21,6 +23,8 @@ pub struct Trainer<'r, M> {
     model: M,
     replica: Replica,
     started: Instant,
+    /// Keys the randomness of forwards.
+    seed: u64,
     /// Why an earlier step failed, if one did.
     failed: Option<String>,
 }
@@ -31,14 +35,14 @@ pub trait RankTrainer {
     /// compared, and every rank gets the values of rank 0.
     ///
     /// # Errors
-    /// A model that differs from another rank's, impossible settings of the rule, or a rank that
-    /// failed.
-    fn trainer<M: Module>(&self, model: M, rule: impl Into<UpdateRule>) -> Result<Trainer<'_, M>>;
+    /// A model or recipe that differs from another rank's, impossible settings, a group without
+    /// parameters, or a rank that failed.
+    fn trainer<M: Module>(&self, model: M, recipe: impl Into<Recipe>) -> Result<Trainer<'_, M>>;
 }
 
 impl RankTrainer for Rank {
-    fn trainer<M: Module>(&self, model: M, rule: impl Into<UpdateRule>) -> Result<Trainer<'_, M>> {
-        Trainer::new(self, model, rule, ReplicaSettings::default())
+    fn trainer<M: Module>(&self, model: M, recipe: impl Into<Recipe>) -> Result<Trainer<'_, M>> {
+        Trainer::new(self, model, recipe, ReplicaSettings::default())
     }
 }
 
@@ -49,6 +53,10 @@ pub struct StepReport {
     pub loss: f64,
     /// What it was counted over.
     pub count: f64,
+    /// The learning rate of parameters that are in no group.
+    pub lr: f64,
+    /// The norm of the mean gradient before clipping, where the recipe bounds it.
+    pub grad_norm: Option<f64>,
 }
 
 /// How a model does on a data set; each sample is counted once.
@@ -88,16 +96,22 @@ impl<'r, M: Module> Trainer<'r, M> {
     pub fn new(
         rank: &'r Rank,
         mut model: M,
-        rule: impl Into<UpdateRule>,
+        recipe: impl Into<Recipe>,
         settings: ReplicaSettings,
     ) -> Result<Self> {
-        let rule = rule.into();
-        rule.validate().map_err(nn::Error::from)?;
-        let arena = nn::arena_of(&model, rule.state_buffers())?;
-        let replica = Replica::new(rank, arena, rule, settings)?;
+        let recipe = recipe.into();
+        recipe.validate().map_err(nn::Error::from)?;
+        let arena = nn::arena_of(&model, recipe.state_buffers())?;
+        let replica = Replica::new(rank, arena, recipe, settings)?;
         nn::bind(&mut model, replica.arena())?;
         rank.reset_times();
-        Ok(Trainer { rank, model, replica, started: Instant::now(), failed: None })
+        Ok(Trainer { rank, model, replica, started: Instant::now(), seed: 0, failed: None })
+    }
+
+    /// The same with this seed of the run, which keys the randomness of forwards, such as masks of
+    /// dropout; 0 unless set. All ranks set the same.
+    pub fn seed(self, seed: u64) -> Self {
+        Trainer { seed, ..self }
     }
 
     /// One step: `loss` of each shard that this rank hosts, backward with the gradients on their
@@ -135,6 +149,8 @@ impl<'r, M: Module> Trainer<'r, M> {
     where
         crate::Error: From<E>,
     {
+        let statistics = batch_statistics::of_shards(self.rank.shards());
+        let mut contexts = Vec::new();
         for shard in self.rank.shard_range() {
             let positions = step.shard(shard, self.rank.shards());
             if positions.is_empty() {
@@ -142,16 +158,21 @@ impl<'r, M: Module> Trainer<'r, M> {
                 continue;
             }
             let first = step.first_position().saturating_add(positions.start as u64);
-            let cx = Context::train(step.index, first);
+            let cx = Context::train(step.index, first)
+                .with_seed(self.seed)
+                .with_batch_reduce(Arc::clone(&statistics));
             let loss = loss(&self.model, &cx, &self.batch(step, positions)?)?;
             let sum = loss.sum_value()?;
             loss.backward_into(&mut self.replica.sink(self.rank))?;
             self.replica.close_shard(sum, loss.count())?;
             self.rank.alive();
+            contexts.push(cx);
         }
-        let stepped = self.replica.step(self.rank, &batch_label(step))?;
+        let Stepped { loss, count, lr, grad_norm } =
+            self.replica.step(self.rank, &batch_label(step))?;
         nn::bind(&mut self.model, self.replica.arena())?;
-        Ok(StepReport { loss: stepped.loss, count: stepped.count })
+        contexts.iter().try_for_each(|cx| nn::update_buffers(&mut self.model, cx))?;
+        Ok(StepReport { loss, count, lr, grad_norm })
     }
 
     /// A shard's samples in the element type of the model.
@@ -213,13 +234,13 @@ impl<'r, M: Module> Trainer<'r, M> {
         self.replica.arena().steps()
     }
 
-    /// Copies of the parameters, in the order of the model.
+    /// Copies of the parameters, in the order of the model, and behind them of its buffers.
     ///
     /// # Errors
     /// None that a caller can cause.
     pub fn params(&self) -> Result<Vec<NamedValues>> {
         let mut params = Vec::new();
-        for (name, value) in nn::named_values(&self.model) {
+        for (name, value) in nn::named_state(&self.model) {
             let values = value.cast(tensor::DType::F64)?.to_vec()?;
             params.push(NamedValues { name, shape: value.shape().to_vec(), values });
         }
@@ -249,14 +270,17 @@ impl<'r, M: Module> Trainer<'r, M> {
 /// What ranks must agree in before they step together: the place of the batch in the run, its
 /// samples and their labels.
 fn batch_label(step: &Step) -> String {
-    let labels = step.dataset().labels();
-    let sample = |&sample: &usize| [sample as u64, labels[sample].cast_unsigned()];
-    let samples = fnv1a_words(step.samples().iter().flat_map(sample));
+    let words = |&sample: &usize| {
+        let labels = step.dataset().labels_of(sample).iter().map(|label| label.cast_unsigned());
+        std::iter::once(sample as u64).chain(labels)
+    };
+    let samples = fnv1a_words(step.samples().iter().flat_map(words));
     let position = step.first_position();
     format!("batch {} of {} samples from {position}, {samples:016x}", step.index, step.len())
 }
 
 fn count_correct(logits: &Var, batch: &Batch) -> Result<f64> {
-    let (found, wanted) = (logits.value().argmax()?.to_vec::<i64>()?, batch.y.to_vec::<i64>()?);
+    let (found, wanted) =
+        (logits.value().argmax(1, false)?.to_vec::<i64>()?, batch.y.to_vec::<i64>()?);
     Ok(found.iter().zip(&wanted).filter(|(found, wanted)| found == wanted).count() as f64)
 }

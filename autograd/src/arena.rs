@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use kernels::update::Recipe;
 use tensor::{DType, Device, Differentiable, Shape, Tensor, TensorMut};
 
 use crate::coverage::Coverage;
@@ -198,6 +199,15 @@ impl LeafArena {
         if held { Err(self.still_held(self.live.params.views() - 1)) } else { Ok(()) }
     }
 
+    /// Whether each group of `recipe` has a leaf.
+    ///
+    /// # Errors
+    /// The first group that has none.
+    pub fn check_groups(&self, recipe: &Recipe) -> Result<()> {
+        let names: Vec<_> = self.leaves.iter().map(|leaf| leaf.node.name()).collect();
+        Ok(recipe.check_names(&names)?)
+    }
+
     /// The error of values that `views` tensors besides the arena's own see.
     pub(crate) fn still_held(&self, views: usize) -> Error {
         let held = self.leaves.iter().filter(|leaf| Arc::strong_count(&leaf.node) > HOLDERS);
@@ -217,8 +227,14 @@ impl LeafArena {
 
     /// The name of the leaf that holds an element; there is none behind the last.
     pub(crate) fn name_at(&self, element: usize) -> &str {
+        self.leaf_at(element).0
+    }
+
+    /// The name of the leaf that holds an element, and the element behind the leaf's last.
+    pub(crate) fn leaf_at(&self, element: usize) -> (&str, usize) {
         let leaf = self.leaves.partition_point(|leaf| leaf.range.end <= element);
-        self.leaves.get(leaf).map_or("no leaf", |leaf| leaf.node.name())
+        let found = self.leaves.get(leaf);
+        found.map_or(("no leaf", usize::MAX), |leaf| (leaf.node.name(), leaf.range.end))
     }
 }
 

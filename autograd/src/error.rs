@@ -87,6 +87,36 @@ pub enum Error {
         /// The operation.
         op: &'static str,
     },
+    /// A gradient with an element that is not a finite number, in a backward that checks them.
+    #[error(
+        "backward: {op}, downstream of {leaf}, made the gradient of its input {input} {value} at \
+         element {element}; the gradients before it in the walk were finite: look at the values \
+         that it was computed from"
+    )]
+    Anomaly {
+        /// The operation whose vjp made it.
+        op: String,
+        /// The leaf upstream that is nearest to it.
+        leaf: String,
+        /// The number of the operation's input, from 0.
+        input: usize,
+        /// The first such element, in row-major order.
+        element: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A checkpointed function that computed something else the second time.
+    #[error(
+        "checkpoint: the second forward {difference}; a checkpointed function computes the same \
+         each time: take what changes out of it, or do not checkpoint it"
+    )]
+    CheckpointChanged {
+        /// What differed.
+        difference: String,
+    },
+    /// The error of a function that was given to this crate, such as a checkpointed forward.
+    #[error(transparent)]
+    Function(Box<dyn std::error::Error + Send + Sync>),
     /// A leaf, or a value that was computed from one, of a type that has no gradients.
     #[error(
         "{name}: elements of type {dtype} have no gradients; a leaf is f32 or f64, and what is \
@@ -215,6 +245,18 @@ pub enum Error {
         /// The leaf of the first one.
         name: String,
     },
+    /// A gradient whose norm is to be bounded, and is no finite number.
+    #[error(
+        "step: the norm of the gradient is {norm}, and the gradient of {name} the first that is \
+         not finite; a norm is clipped where it is finite: use a smaller learning rate, or look \
+         for the operation that overflows"
+    )]
+    GradientNotFinite {
+        /// The first parameter in the order of the arena whose gradient's square is not finite.
+        name: String,
+        /// The norm: infinite or NaN.
+        norm: f64,
+    },
     /// A new value or gradient for a leaf that does not fit it.
     #[error(
         "{name}: a value {found_dtype} {found} was given for a parameter {dtype} {shape}; both \
@@ -231,6 +273,14 @@ pub enum Error {
         shape: Shape,
         /// The leaf's type.
         dtype: DType,
+    },
+    /// A reduction over the global batch, in the middle of a graph, was refused.
+    #[error("{op}: the sums over the whole batch were refused: {source}")]
+    BatchReduce {
+        /// The operation that needs them.
+        op: &'static str,
+        /// The reason.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The sink that receives the gradients refused one; it holds the reason.
     #[error("backward: the gradient of {leaf} was refused: {source}")]

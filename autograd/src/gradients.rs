@@ -36,10 +36,13 @@ impl Gradients {
     /// # Errors
     /// When the loss does not depend on it: a missing gradient is never silent.
     pub fn get(&self, leaf: &Var) -> Result<&Tensor> {
-        let name = leaf.node().map_or("a constant", |node| node.name());
-        let found = leaf.id().and_then(|id| self.by_leaf.get(&id));
-        let found = found.map(|held| &held.gradient);
+        let name = leaf.name();
+        let found = leaf.id().and_then(|id| self.find(id));
         found.ok_or_else(|| Error::NoGradient { names: vec![name.to_owned()] })
+    }
+
+    pub(crate) fn find(&self, id: LeafId) -> Option<&Tensor> {
+        self.by_leaf.get(&id).map(|held| &held.gradient)
     }
 
     /// The gradients of several leaves, in their order. Each comes with the name that an error

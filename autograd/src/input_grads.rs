@@ -1,8 +1,12 @@
 //! What a vjp gives its gradients to: it adds up contributions, and emits a leaf's gradient when
 //! the last one arrives.
 
+use std::sync::Arc;
+
 use tensor::{Tensor, TensorMut};
 
+use crate::anomaly;
+use crate::backward::Checks;
 use crate::error::{Error, Result};
 use crate::node::{Kind, Node};
 use crate::order::{Order, Visit};
@@ -24,11 +28,17 @@ pub struct InputGrads<'a> {
     given: Vec<usize>,
     /// The gradient of the loss with respect to itself; tells the device.
     seed: Tensor,
+    checks: Checks,
 }
 
 impl<'a> InputGrads<'a> {
     /// At the start of a walk: the root has received `seed`.
-    pub(crate) fn new(order: &'a Order, sink: &'a mut dyn Sink, seed: Tensor) -> Result<Self> {
+    pub(crate) fn new(
+        order: &'a Order,
+        sink: &'a mut dyn Sink,
+        seed: Tensor,
+        checks: Checks,
+    ) -> Result<Self> {
         let sums = order.visits.iter().map(|_| None).collect();
         let pending = order.visits.iter().map(|visit| visit.uses).collect();
         let mut grads = InputGrads {
@@ -39,6 +49,7 @@ impl<'a> InputGrads<'a> {
             current: 0,
             given: Vec::new(),
             seed: seed.clone(),
+            checks,
         };
         grads.sums[0] = Some(seed);
         grads.edge_done(0)?;
@@ -52,6 +63,12 @@ impl<'a> InputGrads<'a> {
         let order = self.order;
         let Visit { node, inputs, .. } = &order.visits[visit];
         if let (Kind::Op(op), Some(dy)) = (&node.kind, self.sums[visit].take()) {
+            if order.visits[visit].target {
+                self.emit(visit, Source::Ready(dy.clone()))?;
+            }
+            if inputs.iter().all(Option::is_none) {
+                return Ok(());
+            }
             self.given.clear();
             self.given.resize(inputs.len(), 0);
             op.vjp(&dy, self)?;
@@ -66,6 +83,16 @@ impl<'a> InputGrads<'a> {
     /// Whether a gradient for this input is wanted; computing one that is not is wasted work.
     pub fn wanted(&self, input: usize) -> bool {
         self.visit_of(input).is_some()
+    }
+
+    /// The operation's inputs; `None` for a constant.
+    pub(crate) fn inputs(&self) -> &'a [Option<Arc<Node>>] {
+        &self.node(self.current).inputs
+    }
+
+    /// What this walk checks, for a walk inside a vjp.
+    pub(crate) fn checks(&self) -> Checks {
+        self.checks
     }
 
     /// Gives the gradient of `input`. One that is not wanted is dropped.
@@ -84,6 +111,9 @@ impl<'a> InputGrads<'a> {
         if (found, found_dtype) != (shape, dtype) {
             let op = self.current_op();
             return Err(Error::Vjp { op, input, found, found_dtype, shape, dtype });
+        }
+        if self.checks == Checks::Finite {
+            anomaly::check(&gradient, self.order, self.current, input)?;
         }
         self.sums[visit] = Some(match self.sums[visit].take() {
             None => gradient,
@@ -118,7 +148,9 @@ impl<'a> InputGrads<'a> {
             let unwritten = || tensor::Error::Unwritten { op, shape: *out.shape() };
             if silent { Err(unwritten()) } else { Ok(()) }
         };
-        let done = if self.order.visits[visit].uses == 1 && node.is_leaf() {
+        // What is to be checked is looked at before a sink gets it.
+        let direct = self.order.visits[visit].uses == 1 && self.checks == Checks::Contract;
+        let done = if direct && node.is_leaf() {
             self.emit(visit, Source::Write(&mut watched))
         } else {
             let written = written(self.seed.device(), node, &mut watched);

@@ -6,29 +6,38 @@
 
 #![forbid(unsafe_code)]
 
+mod anomaly;
 mod arena;
 mod backward;
+mod checkpoint;
+mod batch_reduce;
 mod coverage;
+mod dot;
 mod error;
 mod gradcheck;
 mod gradients;
+mod hook;
 mod input_grads;
 mod inputs;
 mod next_step;
 mod node;
 mod ops;
 mod order;
+mod second_order;
 mod sink;
 mod var;
 
 pub use arena::LeafArena;
+pub use checkpoint::checkpoint;
+pub use batch_reduce::{BatchReduce, LocalBatch};
 pub use error::{Error, Result};
-pub use gradcheck::{Mismatch, gradcheck};
+pub use gradcheck::{Mismatch, gradcheck, gradcheck_twice};
 pub use gradients::Gradients;
 pub use input_grads::InputGrads;
 pub use inputs::Inputs;
-pub use next_step::{NextStep, Written};
+pub use next_step::{NextStep, StepFacts, Written};
 pub use node::Op;
+pub use ops::BatchStatistics;
 pub use sink::{Gradient, Sink};
 pub use var::{LeafId, Var};
 

@@ -84,9 +84,14 @@ impl Var {
     }
 
     /// Which leaf this is; `None` for a constant. For the result of an operation it names no
-    /// leaf, and no gradient will be found under it.
+    /// leaf; only [`Var::backward_wrt`] finds gradients under it.
     pub fn id(&self) -> Option<LeafId> {
         self.node.as_ref().map(LeafId::of)
+    }
+
+    /// What errors and drawings call it.
+    pub(crate) fn name(&self) -> &str {
+        self.node.as_ref().map_or("a constant", |node| node.name())
     }
 
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {

@@ -1,11 +1,11 @@
-//! One rank's copy of a model: its parameters, its gradient sync and its update rule, in lockstep
+//! One rank's copy of a model: its parameters, its gradient sync and its recipe, in lockstep
 //! with the copies of the other ranks.
 
 use std::error::Error as StdError;
 
-use autograd::{Gradient, LeafArena, LeafId, Sink};
+use autograd::{Gradient, LeafArena, LeafId, Sink, StepFacts};
 use kernels::hash::fnv1a_words;
-use kernels::update::UpdateRule;
+use kernels::update::Recipe;
 use tensor::{DType, Differentiable, Tensor};
 
 use crate::error::Error;
@@ -53,12 +53,16 @@ pub struct Stepped {
     pub loss: f64,
     /// What it was counted over.
     pub count: f64,
+    /// The learning rate of parameters that are in no group.
+    pub lr: f64,
+    /// The norm of the mean gradient before clipping, where the recipe bounds it.
+    pub grad_norm: Option<f64>,
 }
 
 /// A model's parameters on one rank.
 pub struct Replica {
     arena: LeafArena,
-    rule: UpdateRule,
+    recipe: Recipe,
     sync: AnySync,
     /// Which replica of its rank: the same on every rank.
     number: u64,
@@ -71,18 +75,20 @@ enum AnySync {
 }
 
 impl Replica {
-    /// Compares names, shapes and the rule with the other ranks, and takes over rank 0's values.
+    /// Compares names, shapes and the recipe with the other ranks, and takes over rank 0's values.
     ///
     /// # Errors
-    /// Parameters that differ from rank 0's in name, shape or number, another rule, or a rank that
-    /// failed.
+    /// Impossible settings, a group without parameters, parameters that differ from rank 0's in
+    /// name, shape or number, another recipe, or a rank that failed.
     pub fn new(
         rank: &Rank,
         mut arena: LeafArena,
-        rule: UpdateRule,
+        recipe: Recipe,
         settings: ReplicaSettings,
     ) -> ReplicaResult<Self> {
-        compare(rank, &arena, &rule)?;
+        recipe.validate().map_err(autograd::Error::from)?;
+        arena.check_groups(&recipe)?;
+        compare(rank, &arena, &recipe)?;
         let ReplicaSettings { bucket_bytes, break_sync } = settings;
         let share = break_sync != BreakSync::RankSeed;
         let sync = match arena.dtype() {
@@ -95,7 +101,7 @@ impl Replica {
                 AnySync::F32(GradSync::new(&arena, bucket_bytes, break_sync))
             }
         };
-        Ok(Replica { arena, rule, sync, number: rank.number_replica() })
+        Ok(Replica { arena, recipe, sync, number: rank.number_replica() })
     }
 
     /// The parameters.
@@ -140,8 +146,8 @@ impl Replica {
     pub fn step(&mut self, rank: &Rank, batch: &str) -> ReplicaResult<Stepped> {
         let label = format!("replica {}, step {}, {batch}", self.number, self.arena.steps());
         match &mut self.sync {
-            AnySync::F32(sync) => stepped(rank, &label, &mut self.arena, &self.rule, sync),
-            AnySync::F64(sync) => stepped(rank, &label, &mut self.arena, &self.rule, sync),
+            AnySync::F32(sync) => stepped(rank, &label, &mut self.arena, &self.recipe, sync),
+            AnySync::F64(sync) => stepped(rank, &label, &mut self.arena, &self.recipe, sync),
         }
     }
 
@@ -163,12 +169,12 @@ fn stepped<T: Differentiable>(
     rank: &Rank,
     label: &str,
     arena: &mut LeafArena,
-    rule: &UpdateRule,
+    recipe: &Recipe,
     sync: &mut GradSync<T>,
 ) -> ReplicaResult<Stepped> {
     let averaged = sync.reduce(rank, label)?;
-    lockstep(rank, arena, rule, &averaged)?;
-    let stepped = Stepped { loss: averaged.loss(), count: averaged.count() };
+    let StepFacts { lr, grad_norm } = lockstep(rank, arena, recipe, &averaged)?;
+    let stepped = Stepped { loss: averaged.loss(), count: averaged.count(), lr, grad_norm };
     sync.recycle(rank, averaged);
     Ok(stepped)
 }
@@ -193,14 +199,14 @@ impl Sink for ShardSink<'_> {
     }
 }
 
-/// Fails on every rank when any rank's leaves or rule differ from rank 0's, quoting the first
+/// Fails on every rank when any rank's leaves or recipe differ from rank 0's, quoting the first
 /// difference.
-fn compare(rank: &Rank, arena: &LeafArena, rule: &UpdateRule) -> ReplicaResult<()> {
+fn compare(rank: &Rank, arena: &LeafArena, recipe: &Recipe) -> ReplicaResult<()> {
     let describe = |leaf| {
         format!("the parameter {} {} {}", arena.name(leaf), arena.dtype(), arena.shape(leaf))
     };
     let leaves = (0..arena.len()).map(describe);
-    let own: Vec<String> = leaves.chain([format!("the update rule {rule:?}")]).collect();
+    let own: Vec<String> = leaves.chain(described(recipe)).collect();
     // Texts travel as one number a byte: this happens once, before the first step.
     let bytes = own.join("\n").bytes().map(i64::from).collect::<Vec<_>>();
     let lens = rank.all_gather(vec![bytes.len() as i64])?;
@@ -222,6 +228,15 @@ fn compare(rank: &Rank, arena: &LeafArena, rule: &UpdateRule) -> ReplicaResult<(
         }
     }
     Ok(())
+}
+
+/// What must be the same on every rank, a line each; a schedule's numbers show all their digits.
+fn described(recipe: &Recipe) -> Vec<String> {
+    let Recipe { rule, schedule, clip, groups } = recipe;
+    let mut lines = vec![format!("the update rule {rule:?}"), format!("the schedule {schedule:?}")];
+    lines.push(format!("the bound of the gradient {clip:?}"));
+    lines.extend(groups.iter().map(|group| format!("the group {group:?}")));
+    lines
 }
 
 /// The first line in which two lists differ, as each of them has it.

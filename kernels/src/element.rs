@@ -155,9 +155,11 @@ impl Element for bf16 {
 
 impl Element for f32 {
     const DTYPE: DType = DType::F32;
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
@@ -165,9 +167,11 @@ impl Element for f32 {
 
 impl Element for f64 {
     const DTYPE: DType = DType::F64;
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         self
     }
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
     }

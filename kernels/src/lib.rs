@@ -11,26 +11,43 @@
 //! * **Unsafe.** This is the only crate that may contain it.
 
 pub mod attention;
+pub mod batch_norm;
 pub mod binary;
+pub mod conv;
+mod channels;
 pub mod copy;
 pub mod cross_entropy;
+pub mod dropout;
 mod element;
 pub mod embedding;
+pub mod group_norm;
 pub mod hash;
+mod lanes;
+pub mod layer_norm;
 mod math;
 pub mod matmul;
+pub mod pool;
+pub mod nll_loss;
 pub mod random;
 pub mod reduce;
 pub mod ring_all_reduce;
+pub mod scan;
+pub mod rms_norm;
 mod simd;
+pub mod soft_cross_entropy;
+pub mod softmax;
+pub mod sort;
 mod strided;
 mod threads;
 pub mod tree;
 pub mod unary;
 pub mod update;
+pub mod upsample;
 mod walk;
+mod window;
 
 pub use element::{DType, Element, Float};
 pub use matmul::{MatRef, matmul};
 pub use strided::Strided;
 pub use threads::Threads;
+pub use window::{Sliding, Window};

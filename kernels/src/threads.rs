@@ -86,6 +86,56 @@ impl Threads {
         }
     }
 
+    /// [`Threads::split_mut`] for two results with the same units.
+    pub(crate) fn split_pair_mut<T: Send, U: Send>(
+        &self,
+        (a, b): (&mut [T], &mut [U]),
+        unit: usize,
+        parts: usize,
+        body: impl Fn(usize, &mut [T], &mut [U]) + Sync,
+    ) {
+        let units = a.len().checked_div(unit).unwrap_or(0);
+        match &self.pool {
+            Some(pool) if parts > 1 && units > 1 => {
+                let per_part = units.div_ceil(parts);
+                pool.scope(|scope| {
+                    let runs = a.chunks_mut(per_part * unit).zip(b.chunks_mut(per_part * unit));
+                    for (part, (a, b)) in runs.enumerate() {
+                        let body = &body;
+                        scope.spawn(move |_| body(part * per_part, a, b));
+                    }
+                });
+            }
+            _ => body(0, a, b),
+        }
+    }
+
+    /// [`Threads::split_mut`] with a piece of `scratch` for each run, all of one length: the whole
+    /// of it where there is one part.
+    pub(crate) fn split_mut_with<T: Send>(
+        &self,
+        out: &mut [T],
+        (unit, parts): (usize, usize),
+        scratch: &mut [T],
+        body: impl Fn(usize, &mut [T], &mut [T]) + Sync,
+    ) {
+        let units = out.len().checked_div(unit).unwrap_or(0);
+        match &self.pool {
+            Some(pool) if parts > 1 && units > 1 => {
+                let per_part = units.div_ceil(parts);
+                let piece = (scratch.len() / parts).max(1);
+                pool.scope(|scope| {
+                    let runs = out.chunks_mut(per_part * unit).zip(scratch.chunks_mut(piece));
+                    for (part, (run, piece)) in runs.enumerate() {
+                        let body = &body;
+                        scope.spawn(move |_| body(part * per_part, run, piece));
+                    }
+                });
+            }
+            _ => body(0, out, scratch),
+        }
+    }
+
     /// Calls `body(part)` for each of `0..parts`, on the pool when there is more than one.
     pub fn for_each_part(&self, parts: usize, body: impl Fn(usize) + Sync) {
         match &self.pool {

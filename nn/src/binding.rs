@@ -13,6 +13,14 @@ pub fn named_values(model: &dyn Module) -> Vec<(String, Tensor)> {
     values
 }
 
+/// Names and values of a model's parameters, and behind them those of its buffers: what a file of
+/// the model holds.
+pub fn named_state(model: &dyn Module) -> Vec<(String, Tensor)> {
+    let mut values = named_values(model);
+    model.visit_buffers(&mut |b| values.push((b.name().to_owned(), b.value().clone())));
+    values
+}
+
 /// An arena with a copy of the parameters of `model`, the last first: the order in which
 /// backward finishes them.
 ///

@@ -1,7 +1,11 @@
 //! What a forward needs besides its input: the mode, and where in the run it stands.
 
-use autograd::Var;
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use autograd::{BatchReduce, LocalBatch, Var};
+
+use crate::buffer::{Buffer, Record};
 use crate::error::Result;
 use crate::module::Module;
 use crate::parameter::Parameter;
@@ -22,18 +26,45 @@ pub struct Context {
     step: u64,
     first_position: u64,
     gradients: bool,
+    seed: u64,
+    batch_reduce: Arc<dyn BatchReduce>,
+    /// What the forward found out for buffers; clones of a context share it.
+    records: Arc<Mutex<Vec<Record>>>,
 }
 
 impl Context {
     /// A training forward of the samples from `first_position` of the run's sample stream on, in
     /// step `step`. Randomness is keyed by both, so it does not depend on who computes.
     pub fn train(step: u64, first_position: u64) -> Self {
-        Context { mode: Mode::Train, step, first_position, gradients: true }
+        Context::new(Mode::Train, step, first_position)
     }
 
     /// An evaluating forward.
     pub fn eval() -> Self {
-        Context { mode: Mode::Eval, step: 0, first_position: 0, gradients: true }
+        Context::new(Mode::Eval, 0, 0)
+    }
+
+    fn new(mode: Mode, step: u64, first_position: u64) -> Self {
+        Context {
+            mode,
+            step,
+            first_position,
+            gradients: true,
+            seed: 0,
+            batch_reduce: Arc::new(LocalBatch),
+            records: Arc::default(),
+        }
+    }
+
+    /// The same in a run of this seed, which keys all randomness of a forward; 0 unless set.
+    pub fn with_seed(self, seed: u64) -> Self {
+        Context { seed, ..self }
+    }
+
+    /// The same for a shard of a larger batch, whose sums `batch_reduce` adds up. Unless set, the
+    /// input is the whole batch.
+    pub fn with_batch_reduce(self, batch_reduce: Arc<dyn BatchReduce>) -> Self {
+        Context { batch_reduce, ..self }
     }
 
     /// The same with parameters as constants: no graph is built for them, and values go as soon as
@@ -69,5 +100,26 @@ impl Context {
     /// The place of the input's first sample in the run's sample stream.
     pub fn first_position(&self) -> u64 {
         self.first_position
+    }
+    /// The seed of the run.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Adds up the sums of the step's global batch.
+    pub fn batch_reduce(&self) -> &Arc<dyn BatchReduce> {
+        &self.batch_reduce
+    }
+
+    /// Notes what the batch was like, for [`update_buffers`](crate::update_buffers) to move
+    /// `buffer` the share `momentum` of the way there once the step has been taken. `found` has
+    /// the elements of the buffer.
+    pub fn record(&self, buffer: &Buffer, found: Vec<f64>, momentum: f64) {
+        let record = Record { name: buffer.name().to_owned(), found, momentum };
+        self.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+    }
+
+    pub(crate) fn take_records(&self) -> Vec<Record> {
+        mem::take(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -41,6 +41,17 @@ pub enum Error {
         /// The parameter that was bound, or `none`.
         wanted: String,
     },
+    /// Weights that are not one a class.
+    #[error(
+        "cross_entropy: class weights {weights:?} were given for {classes} classes; there is one \
+         for each class, finite and not negative: correct them"
+    )]
+    ClassWeights {
+        /// The weights that were brought.
+        weights: Vec<f64>,
+        /// How many classes there are.
+        classes: usize,
+    },
     /// A loss that was counted over nothing, or over something that is not a number.
     #[error(
         "loss: the count is {count}; a loss is a sum divided by a positive count: give it at \

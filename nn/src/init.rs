@@ -7,6 +7,7 @@
 use kernels::random::Stream;
 use tensor::{DType, Device, Differentiable, Shape, Tensor};
 
+use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::parameter::Parameter;
 
@@ -39,6 +40,42 @@ impl Init {
 
     fn name(&self, name: impl std::fmt::Display) -> String {
         if self.path.is_empty() { name.to_string() } else { format!("{}.{name}", self.path) }
+    }
+
+    /// The path in the model: empty at its root.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// A parameter of `value` everywhere.
+    ///
+    /// # Errors
+    /// An impossible shape or one too large for the memory, or a type that has no gradients.
+    pub fn full(&self, name: &str, shape: &[usize], value: f64) -> Result<Parameter> {
+        let name = self.name(name);
+        let value = self.constant(&name, shape, value)?;
+        Ok(Parameter::new(name, value))
+    }
+
+    /// A buffer of `value` everywhere.
+    ///
+    /// # Errors
+    /// As [`Init::full`].
+    pub fn buffer(&self, name: &str, shape: &[usize], value: f64) -> Result<Buffer> {
+        let name = self.name(name);
+        let value = self.constant(&name, shape, value)?;
+        Ok(Buffer::new(name, value))
+    }
+
+    fn constant(&self, name: &str, shape: &[usize], value: f64) -> Result<Tensor> {
+        match self.dtype {
+            DType::F32 => Ok(Tensor::full(&self.device, value as f32, shape)?),
+            DType::F64 => Ok(Tensor::full(&self.device, value, shape)?),
+            dtype => {
+                let name = name.to_owned();
+                Err(autograd::Error::NotDifferentiable { name, dtype }.into())
+            }
+        }
     }
 
     /// A parameter of uniform numbers in `[−bound, bound)`.

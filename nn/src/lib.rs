@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod binding;
+mod buffer;
 pub mod checkpoint;
 mod context;
 pub mod data;
@@ -11,16 +12,27 @@ mod error;
 mod init;
 mod layers;
 mod loss;
+mod losses;
 mod module;
 pub mod optim;
 mod parameter;
 mod regular;
 
-pub use binding::{arena_of, bind, named_values};
+pub use binding::{arena_of, bind, named_state, named_values};
+pub use buffer::{Buffer, update_buffers};
 pub use context::{Context, Mode};
 pub use error::{Error, Result};
 pub use init::Init;
 pub use layers::{Linear, Mlp, Relu, Sequential, mlp};
+pub use loss::Loss;
+pub use losses::{
+    CrossEntropy, bce_loss, bce_with_logits, cross_entropy, huber_loss, kl_div, l1_loss, mse_loss,
+    nll_loss,
+};
+pub use layers::{
+    BatchNorm, BatchNorm1d, BatchNorm2d, BnMlp, Dropout, GroupNorm, LayerNorm, Linear, Mlp, Relu,
+    RmsNorm, Sequential, bn_mlp, mlp,
+};
 pub use loss::{Loss, cross_entropy};
 pub use module::{Module, numel};
 pub use parameter::Parameter;

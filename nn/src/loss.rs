@@ -5,7 +5,6 @@
 //! all shards, happens in the step.
 
 use autograd::{Gradients, Sink, Var};
-use tensor::Tensor;
 
 use crate::error::{Error, Result};
 
@@ -72,12 +71,4 @@ impl Loss {
     pub fn backward_into(&self, sink: &mut dyn Sink) -> autograd::Result<()> {
         self.sum.backward_into(sink)
     }
-}
-
-/// Cross-entropy of logits `[rows, classes]` with the class of each row, counted over the rows.
-///
-/// # Errors
-/// Shapes that do not fit, or a target outside `0..classes`.
-pub fn cross_entropy(logits: &Var, targets: &Tensor) -> Result<Loss> {
-    Loss::new(logits.cross_entropy(targets)?, targets.numel() as f64)
 }

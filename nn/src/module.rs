@@ -2,6 +2,7 @@
 
 use autograd::Var;
 
+use crate::buffer::Buffer;
 use crate::context::Context;
 use crate::error::Result;
 use crate::parameter::Parameter;
@@ -25,6 +26,17 @@ pub trait Module: Send + Sync {
 
     /// Shows every parameter for changing, in the order of [`Module::visit`].
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Parameter));
+
+    /// Shows every buffer, in the order of the forward. A module that is made of others shows
+    /// theirs; the default shows none.
+    fn visit_buffers(&self, visitor: &mut dyn FnMut(&Buffer)) {
+        let _ = visitor;
+    }
+
+    /// Shows every buffer for changing, in the order of [`Module::visit_buffers`].
+    fn visit_buffers_mut(&mut self, visitor: &mut dyn FnMut(&mut Buffer)) {
+        let _ = visitor;
+    }
 }
 
 impl<M: Module + ?Sized> Module for Box<M> {
@@ -42,6 +54,14 @@ impl<M: Module + ?Sized> Module for Box<M> {
 
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Parameter)) {
         (**self).visit_mut(visitor);
+    }
+
+    fn visit_buffers(&self, visitor: &mut dyn FnMut(&Buffer)) {
+        (**self).visit_buffers(visitor);
+    }
+
+    fn visit_buffers_mut(&mut self, visitor: &mut dyn FnMut(&mut Buffer)) {
+        (**self).visit_buffers_mut(visitor);
     }
 }
 

@@ -4,19 +4,19 @@ use std::path::Path;
 
 use autograd::Var;
 use nn::checkpoint::{self, Array, Values};
-use nn::{Module, Parameter};
+use nn::{Buffer, Module, Parameter};
 use ringgrad::hash::NamedValues;
 use ringgrad::{Result, Tensor};
 
 /// What a file must hold for `model`: names, shapes and types.
 pub(crate) fn wanted(model: &dyn Module) -> Vec<(String, Vec<usize>, tensor::DType)> {
-    nn::named_values(model)
+    nn::named_state(model)
         .into_iter()
         .map(|(name, value)| (name, value.shape().to_vec(), value.dtype()))
         .collect()
 }
 
-/// Reads the parameters of `model` from `path`; missing, extra and misshapen entries are all
+/// Reads the parameters and buffers of `model` from `path`; missing, extra and misshapen entries are all
 /// listed in the error.
 pub(crate) fn read(path: &Path, model: &dyn Module) -> Result<Vec<Array>> {
     let arrays = checkpoint::load(path)?.arrays;
@@ -24,7 +24,7 @@ pub(crate) fn read(path: &Path, model: &dyn Module) -> Result<Vec<Array>> {
     Ok(arrays)
 }
 
-/// Gives the parameters of `model` the values of `arrays`, which [`read`] has checked.
+/// Gives the parameters and buffers of `model` the values of `arrays`, which [`read`] has checked.
 pub(crate) fn fill(model: &mut dyn Module, arrays: &[Array]) -> Result<()> {
     let mut done = Ok(());
     model.visit_mut(&mut |parameter| {
@@ -32,7 +32,22 @@ pub(crate) fn fill(model: &mut dyn Module, arrays: &[Array]) -> Result<()> {
             done = fill_one(parameter, arrays);
         }
     });
+    model.visit_buffers_mut(&mut |buffer| {
+        if done.is_ok() {
+            done = fill_buffer(buffer, arrays);
+        }
+    });
     done
+}
+
+fn fill_buffer(buffer: &mut Buffer, arrays: &[Array]) -> Result<()> {
+    match arrays.iter().find(|array| array.name == buffer.name()) {
+        Some(Array { shape, values: Values::F32(values), .. }) => {
+            let value = Tensor::from_slice(buffer.value().device(), values, shape)?;
+            Ok(buffer.set(value)?)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn fill_one(parameter: &mut Parameter, arrays: &[Array]) -> Result<()> {

@@ -4,7 +4,7 @@ use std::num::IntErrorKind;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use nn::optim::{UpdateRule, sgd};
+use nn::optim::{Recipe, sgd};
 
 /// Most ranks, and most threads of all ranks: a thread more than a machine has is a loss.
 pub(crate) const THREADS_MAX: usize = 1024;
@@ -102,7 +102,7 @@ fn number(text: &str) -> Result<f64, String> {
 }
 
 /// A setting of SGD, which `rule` makes of the number and which the rule itself accepts.
-fn setting(text: &str, rule: fn(f64) -> UpdateRule) -> Result<f64, String> {
+fn setting(text: &str, rule: fn(f64) -> Recipe) -> Result<f64, String> {
     let value = number(text)?;
     rule(value).validate().map_err(|error| error.to_string())?;
     Ok(value)

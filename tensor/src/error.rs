@@ -128,6 +128,22 @@ pub enum Error {
         /// Its length.
         len: usize,
     },
+    /// A target that is no class.
+    #[error(
+        "{op}: the target of row {row} is class {label}; the logits have {classes} classes, \
+         numbered from 0: correct the label, or give the logits as many columns as there are \
+         classes"
+    )]
+    Label {
+        /// The operation.
+        op: &'static str,
+        /// The row: the sample, or the token of one.
+        row: usize,
+        /// Its target.
+        label: i64,
+        /// How many classes there are.
+        classes: usize,
+    },
     /// An element type that the operation does not take.
     #[error("{op}: elements of type {found} were given; the operation takes {wanted}: cast first")]
     DType {
@@ -137,6 +153,18 @@ pub enum Error {
         found: DType,
         /// The types that are taken.
         wanted: &'static str,
+    },
+    /// A number among the settings of an operation that it cannot work with.
+    #[error("{op}: {name} is {value}; {rule}")]
+    Setting {
+        /// The operation.
+        op: &'static str,
+        /// The setting.
+        name: &'static str,
+        /// What was brought.
+        value: f64,
+        /// What must hold, and what to bring.
+        rule: &'static str,
     },
     /// Two operands of different element types.
     #[error(
@@ -162,6 +190,17 @@ pub enum Error {
         /// The system's reason.
         cause: String,
     },
+}
+
+impl Error {
+    /// Fails unless `eps` can be added to a variance.
+    pub(crate) fn check_eps(op: &'static str, eps: f64) -> Result<()> {
+        if eps >= 0.0 && eps.is_finite() {
+            return Ok(());
+        }
+        let rule = "it is added to a variance: bring a small number that is not negative";
+        Err(Error::Setting { op, name: "eps", value: eps, rule })
+    }
 }
 
 /// The result of a tensor operation.

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod axes;
 mod device;
 mod error;
 mod layout;
@@ -16,12 +17,14 @@ mod tensor;
 mod tensor_mut;
 mod view;
 
+pub use axes::Axes;
 pub use device::{Cpu, Device};
 pub use error::{Error, Result};
 pub use kernels::DType;
 pub use kernels::binary::{BinaryOp, Side};
 pub use kernels::unary::UnaryOp;
 pub use layout::Layout;
+pub use ops::ChannelMoments;
 pub use shape::{Shape, broadcast};
 pub use storage::Stored;
 pub use tensor::Tensor;

@@ -47,6 +47,11 @@ impl Var {
     }
 }
 
+/// The value in f32 when it is a half: losses of halves are sums in f32, and stay there.
+pub(crate) fn wide(x: &Var) -> Result<Var> {
+    if x.value().dtype().is_half() { x.cast(DType::F32) } else { Ok(x.clone()) }
+}
+
 /// What `compute` makes of the operands when halves are widened to f32 and the result is rounded
 /// once, to the halves' type, or left in f32 when they are of both. Operations that begin with it
 /// never see a half, nor do their vjps.

@@ -8,6 +8,7 @@ use tensor::Tensor;
 use crate::error::Result;
 use crate::input_grads::InputGrads;
 use crate::node::Op;
+use crate::ops::cast::wide;
 use crate::var::Var;
 
 struct CrossEntropy {
@@ -26,14 +27,15 @@ impl Op for CrossEntropy {
 }
 
 impl Var {
-    /// Logits `[rows, classes]` and targets `[rows]` of i64 `->` the sum of the losses, a scalar;
-    /// see [`Tensor::cross_entropy`].
+    /// Logits `[.., classes]` and targets `[..]` of i64 `->` the sum of the losses, a scalar; halves
+    /// give f32. See [`Tensor::cross_entropy`].
     ///
     /// # Errors
     /// As there.
     pub fn cross_entropy(&self, targets: &Tensor) -> Result<Var> {
-        let (losses, softmax) = self.value().cross_entropy(targets)?;
+        let x = wide(self)?;
+        let (losses, softmax) = x.value().cross_entropy(targets)?;
         let saved = CrossEntropy { softmax, targets: targets.clone() };
-        Ok(Var::from_op(losses.sum_all()?, &[self], saved))
+        Ok(Var::from_op(losses.sum_all()?, &[&x], saved))
     }
 }

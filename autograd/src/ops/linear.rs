@@ -6,14 +6,17 @@
 
 use tensor::Tensor;
 
+use super::affine::{affine_in_f32, any_half};
 use crate::error::Result;
 use crate::input_grads::InputGrads;
+use crate::inputs::Inputs;
 use crate::node::Op;
 use crate::var::Var;
 
 struct Linear {
     x: Tensor,
     weight: Tensor,
+    has_bias: bool,
 }
 
 const X: usize = 0;
@@ -45,6 +48,19 @@ impl Op for Linear {
         }
         Ok(())
     }
+
+    fn vjp_var(&self, dy: &Var, inputs: &Inputs<'_>) -> Result<Vec<Var>> {
+        let [outputs, features] = [0, 1].map(|axis| self.weight.shape()[axis]);
+        let rows = self.x.shape()[..self.x.ndim() - 1].iter().product();
+        let x = inputs.var(X, &self.x).reshape(&[rows, features])?;
+        let dy = dy.reshape(&[rows, outputs])?;
+        let dx = dy.matmul(&inputs.var(WEIGHT, &self.weight))?.reshape(self.x.shape())?;
+        let mut all = vec![dx, dy.transpose(0, 1)?.matmul(&x)?];
+        if self.has_bias {
+            all.push(dy.sum(0, false)?);
+        }
+        Ok(all)
+    }
 }
 
 impl Var {
@@ -53,8 +69,13 @@ impl Var {
     /// # Errors
     /// As there.
     pub fn linear(&self, weight: &Var, bias: Option<&Var>) -> Result<Var> {
+        if any_half(self, [Some(weight), bias]) {
+            let affine = [Some(weight), bias];
+            return affine_in_f32(self, affine, |x, [w, b]| x.linear(w.unwrap_or(weight), b));
+        }
         let y = self.value().linear(weight.value(), bias.map(Var::value))?;
-        let saved = Linear { x: self.value().clone(), weight: weight.value().clone() };
+        let (x, weight_value) = (self.value().clone(), weight.value().clone());
+        let saved = Linear { x, weight: weight_value, has_bias: bias.is_some() };
         Ok(match bias {
             Some(bias) => Var::from_op(y, &[self, weight, bias], saved),
             None => Var::from_op(y, &[self, weight], saved),

@@ -1,10 +1,20 @@
 //! Hop 2 of a gradient's life: one file an operation, with what it saves, its vjp and why.
 
+mod affine;
+mod batch_norm;
 mod binary;
 mod cast;
 mod cross_entropy;
+mod dropout;
+mod group_norm;
+mod layer_norm;
 mod linear;
 mod matmul;
+mod nll_loss;
+mod soft_cross_entropy;
+mod rms_norm;
 mod sum;
 mod unary;
 mod view;
+
+pub use batch_norm::BatchStatistics;

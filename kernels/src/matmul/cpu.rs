@@ -92,6 +92,8 @@ impl Registers for f64 {
 pub(super) struct Product<'a, T> {
     pub(super) a: MatRef<'a, T>,
     pub(super) b: MatRef<'a, T>,
+    /// The chains go on from what the output holds, not from +0.
+    pub(super) resume: bool,
     pub(super) bias: Option<&'a [T]>,
     pub(super) bias_strides: Strides,
     pub(super) out: *mut T,
@@ -235,7 +237,7 @@ impl<T: Registers> Product<'_, T> {
                 out: self.out.wrapping_add(self.out_strides.at(i, cols.start)),
                 out_strides: self.out_strides,
                 width: cols.len(),
-                resume: depth.start > 0,
+                resume: self.resume || depth.start > 0,
                 bias: bias.map(|x| x.as_ptr().wrapping_add(self.bias_strides.at(i, cols.start))),
                 bias_strides: self.bias_strides,
             };

@@ -25,6 +25,8 @@
 //! no gaps (x · Wᵀ), the product may be turned: the lanes are then rows of the output, and Aᵀ is
 //! packed instead of B. Registers are AVX-512, AVX2 or arrays, whatever the machine has.
 
+mod batch;
+mod chain;
 mod cpu;
 mod into;
 mod lanes;
@@ -40,6 +42,8 @@ use std::ops::Range;
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use crate::{DType, Float, Threads};
+pub use batch::matmul_batched;
+pub(crate) use chain::{Ends, chain};
 use cpu::{Path, Product, Registers};
 pub(crate) use into::{RowsMut, matmul_into};
 
@@ -189,6 +193,7 @@ impl<'a, T> Product<'a, T> {
         Product {
             a,
             b,
+            resume: false,
             bias,
             bias_strides: Strides { row: 0, col: 1 },
             out: out.as_mut_ptr(),

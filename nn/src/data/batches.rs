@@ -206,19 +206,35 @@ impl Step {
         start..start + short + usize::from(shard < longer)
     }
 
-    /// Writes the samples at `positions` of the batch, one after another.
+    /// Writes the samples at `positions` of a batch of numbers, one after another.
     ///
     /// **Shapes**: `features` is `[positions, ..sample shape]`, `labels` is `[positions]`.
     ///
     /// # Panics
-    /// Positions beyond the end of the batch, or slices of other lengths.
+    /// Positions beyond the end of the batch, slices of other lengths, or a text.
     pub fn gather(&self, positions: Range<usize>, features: &mut [f32], labels: &mut [i64]) {
         let len = self.data.features_per_sample();
+        assert!(!self.data.is_text(), "a text has no features");
         assert_eq!(features.len(), positions.len() * len, "features hold other than the samples");
         assert_eq!(labels.len(), positions.len(), "labels hold other than the samples");
         for (k, &sample) in self.samples()[positions].iter().enumerate() {
             features[k * len..(k + 1) * len].copy_from_slice(self.data.sample(sample));
             labels[k] = self.data.labels()[sample];
+        }
+    }
+
+    /// [`Step::gather`] for a text: `tokens` and `labels` are both `[positions, context]`.
+    ///
+    /// # Panics
+    /// Positions beyond the end of the batch, slices of other lengths, or a batch of numbers.
+    pub fn gather_tokens(&self, positions: Range<usize>, tokens: &mut [i64], labels: &mut [i64]) {
+        let len = self.data.features_per_sample();
+        assert!(self.data.is_text(), "numbers have no tokens");
+        assert_eq!(tokens.len(), positions.len() * len, "tokens hold other than the samples");
+        assert_eq!(labels.len(), tokens.len(), "one label a token");
+        for (k, &sample) in self.samples()[positions].iter().enumerate() {
+            tokens[k * len..(k + 1) * len].copy_from_slice(self.data.tokens_of(sample));
+            labels[k * len..(k + 1) * len].copy_from_slice(self.data.labels_of(sample));
         }
     }
 }

@@ -91,6 +91,56 @@ pub enum Error {
         /// Number of classes.
         classes: usize,
     },
+    /// A token that is not in the vocabulary.
+    #[error(
+        "{name:?}: token {place} of the text is {token}; tokens lie in 0..{classes}: number the \
+         different ones from 0 and declare them all"
+    )]
+    Token {
+        /// The data set.
+        name: String,
+        /// Its place in the text.
+        place: usize,
+        /// The token.
+        token: i64,
+        /// Different tokens.
+        classes: usize,
+    },
+    /// Windows over a text that have no length or do not move on.
+    #[error(
+        "{name:?}: windows of {context} tokens, {stride} apart, were asked for; both are at least \
+         1: choose other numbers"
+    )]
+    Window {
+        /// The data set.
+        name: String,
+        /// Tokens of a window.
+        context: usize,
+        /// Tokens between the starts of neighbouring windows.
+        stride: usize,
+    },
+    /// A text that is too short for its windows.
+    #[error(
+        "{file:?}: {tokens} characters do not make two windows of {context} and a last target; a \
+         text is split into one part to train with and one to test: bring a longer one or use a \
+         shorter context"
+    )]
+    Short {
+        /// The file.
+        file: PathBuf,
+        /// Its characters.
+        tokens: usize,
+        /// Characters of a window.
+        context: usize,
+    },
+    /// A text that is not UTF-8.
+    #[error("{file:?}: byte {offset} is not UTF-8; a text is read as UTF-8: convert the file")]
+    NotText {
+        /// The file.
+        file: PathBuf,
+        /// The first byte that is wrong.
+        offset: usize,
+    },
     /// A split with an empty part.
     #[error(
         "{name:?}: fraction {fraction} does not split {samples} samples; it must lie between 0 and \

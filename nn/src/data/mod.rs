@@ -14,6 +14,7 @@ mod digits;
 mod error;
 mod idx;
 mod source;
+mod text;
 
 pub use batches::{Batches, Step, Steps};
 pub use csv::csv;
@@ -21,3 +22,4 @@ pub use dataset::{Dataset, Split};
 pub use digits::digits;
 pub use error::{CsvFault, Error, IdxFault, Result};
 pub use idx::idx;
+pub use text::{Text, Vocabulary, text};

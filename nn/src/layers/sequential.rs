@@ -2,6 +2,7 @@
 
 use autograd::Var;
 
+use crate::buffer::Buffer;
 use crate::context::Context;
 use crate::error::Result;
 use crate::module::Module;
@@ -41,5 +42,12 @@ impl Module for Sequential {
 
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Parameter)) {
         self.modules.iter_mut().for_each(|module| module.visit_mut(visitor));
+    }
+    fn visit_buffers(&self, visitor: &mut dyn FnMut(&Buffer)) {
+        self.modules.iter().for_each(|module| module.visit_buffers(visitor));
+    }
+
+    fn visit_buffers_mut(&mut self, visitor: &mut dyn FnMut(&mut Buffer)) {
+        self.modules.iter_mut().for_each(|module| module.visit_buffers_mut(visitor));
     }
 }

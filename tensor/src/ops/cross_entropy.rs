@@ -12,18 +12,19 @@ const OP: &str = "cross_entropy";
 const VJP: &str = "cross_entropy_vjp";
 
 impl Tensor {
-    /// Logits `[rows, classes]` and targets `[rows]` of i64 `-> (losses [rows], softmax [rows,
-    /// classes])`; the second is what the derivative needs.
+    /// Logits `[.., classes]` and targets `[..]` of i64 `-> (losses [..], softmax [.., classes])`;
+    /// the second is what the derivative needs. Halves are taken in f32, and give f32.
     ///
     /// # Errors
-    /// Logits that are no matrix of f32 or f64, targets that are not one i64 a row, or a target
-    /// outside `0..classes`.
+    /// Logits that are no floats or have no axis, targets that are not one i64 a row, or a target
+    /// outside `0..classes`, which is named with its row.
     pub fn cross_entropy(&self, targets: &Tensor) -> Result<(Tensor, Tensor)> {
-        let targets = checked_targets(OP, self.shape(), targets)?;
+        let targets = checked_targets(OP, self.shape(), targets, None)?;
         match self.dtype() {
             DType::F32 => forward::<f32>(self, &targets),
             DType::F64 => forward::<f64>(self, &targets),
-            found => Err(Error::DType { op: OP, found, wanted: "f32 or f64" }),
+            DType::F16 | DType::BF16 => forward::<f32>(&self.cast(DType::F32)?, &targets),
+            found => Err(Error::DType { op: OP, found, wanted: "floats" }),
         }
     }
 
@@ -33,7 +34,7 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::cross_entropy`], and a `dy` that is not one element of the same type.
     pub fn cross_entropy_vjp(&self, targets: &Tensor, dy: &Tensor) -> Result<Tensor> {
-        let targets = checked_targets(VJP, self.shape(), targets)?;
+        let targets = checked_targets(VJP, self.shape(), targets, None)?;
         if dy.numel() != 1 {
             let rule = "the upstream gradient is one element, that of the sum of the losses";
             return Err(Error::Shape { op: VJP, shape: *dy.shape(), rule });
@@ -49,21 +50,27 @@ impl Tensor {
     }
 }
 
-/// One class number a row, each within the row: what the kernel relies on.
-fn checked_targets(op: &'static str, logits: &Shape, targets: &Tensor) -> Result<Tensor> {
-    if logits.ndim() != 2 || targets.shape()[..] != logits[..1] {
+/// Row-major targets, one a row and each a class or `ignored`: what the kernels rely on.
+pub(super) fn checked_targets(
+    op: &'static str,
+    logits: &Shape,
+    targets: &Tensor,
+    ignored: Option<i64>,
+) -> Result<Tensor> {
+    let Some((&classes, rows)) = logits.split_last() else {
+        let rule = "logits have a last axis, of the classes";
+        return Err(Error::Shape { op, shape: *logits, rule });
+    };
+    if targets.shape()[..] != *rows {
         let (left, right) = (*logits, *targets.shape());
-        let rule = "logits are [rows, classes] and targets [rows]";
+        let rule = "logits are [.., classes] and targets [..]: one class a row";
         return Err(Error::Shapes { op, left, right, rule });
     }
     let targets = targets.contiguous_for(op)?;
-    let classes = logits[1];
-    let outside = targets
-        .typed::<i64>(op)?
-        .iter()
-        .find(|&&t| usize::try_from(t).map_or(true, |t| t >= classes));
-    if let Some(&index) = outside {
-        return Err(Error::Index { op, index, axis: 1, len: classes });
+    let known = |&t: &i64| ignored == Some(t) || usize::try_from(t).is_ok_and(|t| t < classes);
+    let labels = targets.typed::<i64>(op)?;
+    if let Some(row) = labels.iter().position(|t| !known(t)) {
+        return Err(Error::Label { op, row, label: labels[row], classes });
     }
     Ok(targets)
 }
@@ -71,7 +78,7 @@ fn checked_targets(op: &'static str, logits: &Shape, targets: &Tensor) -> Result
 fn forward<T: Differentiable>(logits: &Tensor, targets: &Tensor) -> Result<(Tensor, Tensor)> {
     let logits = logits.contiguous_for(OP)?;
     let (xs, ts) = (logits.typed::<T>(OP)?, targets.typed::<i64>(OP)?);
-    let (device, classes) = (logits.device(), logits.shape()[1]);
+    let (device, classes) = (logits.device(), logits.shape()[logits.ndim() - 1]);
     Tensor::filled_pair(OP, device, [*targets.shape(), *logits.shape()], |losses, probs| {
         cross_entropy(device.threads(), xs, classes, ts, [losses, probs]);
     })
@@ -80,7 +87,7 @@ fn forward<T: Differentiable>(logits: &Tensor, targets: &Tensor) -> Result<(Tens
 fn backward<T: Differentiable>(softmax: &Tensor, targets: &Tensor, dy: T) -> Result<Tensor> {
     let softmax = softmax.contiguous_for(VJP)?;
     let (ps, ts) = (softmax.typed::<T>(VJP)?, targets.typed::<i64>(VJP)?);
-    let classes = softmax.shape()[1];
+    let classes = softmax.shape()[softmax.ndim() - 1];
     Tensor::computed(VJP, softmax.device(), *softmax.shape(), |dx| {
         cross_entropy_vjp(ps, classes, ts, dy, dx);
     })

@@ -3,6 +3,7 @@
 use kernels::DType;
 use kernels::matmul::matmul;
 
+use super::affine::{affine_in_f32, any_half};
 use super::matmul::matrix;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -13,18 +14,23 @@ const OP: &str = "linear";
 
 impl Tensor {
     /// `[.., in] -> [.., out]` for a weight `[out, in]` and a bias `[out]`, PyTorch's layout.
-    /// The bias is added to the finished product, in one rounding.
+    /// The bias is added to the finished product, in one rounding. Halves are widened to f32, and
+    /// the result is rounded once.
     ///
     /// # Errors
     /// An `x` without axes or whose last axis is not `in` long, a weight that is no matrix, a
-    /// bias that is not `[out]`, two element types, elements that are not f32 or f64, or a result
-    /// that does not fit in memory.
+    /// bias that is not `[out]`, two element types other than halves, integers, or a result that
+    /// does not fit in memory.
     pub fn linear(&self, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+        if any_half(self, [Some(weight), bias]) {
+            let affine = [Some(weight), bias];
+            return affine_in_f32(self, affine, |x, [w, b]| x.linear(w.unwrap_or(weight), b));
+        }
         let shape = output_shape(self, weight, bias)?;
         match self.dtype() {
             DType::F32 => forward::<f32>(self, weight, bias, shape),
             DType::F64 => forward::<f64>(self, weight, bias, shape),
-            found => Err(Error::DType { op: OP, found, wanted: "f32 or f64" }),
+            found => Err(Error::DType { op: OP, found, wanted: "a float" }),
         }
     }
 }

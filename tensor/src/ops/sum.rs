@@ -1,8 +1,10 @@
-//! `y = Σ x` along one axis, or over all elements.
+//! `y = Σ x` along some axes, or over all elements.
 
 use kernels::DType;
-use kernels::reduce::{Axis, sum};
+use kernels::reduce::{Axis, sum, wrapping_sum};
 
+use super::cast::in_f32;
+use crate::axes::{Along, Axes};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -11,47 +13,49 @@ use crate::tensor_mut::{Differentiable, TensorMut};
 const OP: &str = "sum";
 
 impl Tensor {
-    /// The sum along `axis`, which is dropped, or kept with length 1. An empty sum is +0.
+    /// The sum along `axes`, which are dropped, or kept with length 1. An empty sum is +0.
     ///
-    /// The order of the additions is the kernel's and depends on the shape alone.
+    /// The order of the additions is the kernel's and depends on the shape alone; axes that are
+    /// no neighbours are moved together to the place of the last one. Halves are added in f32 and
+    /// rounded once. Integers and masks are added to an i64, modulo 2⁶⁴.
     ///
     /// # Errors
-    /// An axis that does not exist, elements that are not f32 or f64, or no memory for the result
-    /// or for the row-major copy of a view.
-    pub fn sum(&self, axis: usize, keep_axis: bool) -> Result<Tensor> {
-        self.sum_axis(OP, axis, keep_axis)
+    /// An axis that does not exist or is named twice, or no memory for the result or for the
+    /// row-major copy of a view.
+    pub fn sum(&self, axes: impl Into<Axes>, keep_axes: bool) -> Result<Tensor> {
+        self.sum_axes(OP, axes.into(), keep_axes)
     }
 
     /// [`Tensor::sum`] as a part of the operation `op`, which an error names.
-    pub(super) fn sum_axis(
-        &self,
-        op: &'static str,
-        axis: usize,
-        keep_axis: bool,
-    ) -> Result<Tensor> {
-        self.shape().check_axis(op, axis)?;
-        let shape =
-            if keep_axis { self.shape().with_len(axis, 1) } else { self.shape().without(axis) };
-        self.sum_along(op, along(self.shape(), axis), shape)
+    pub(super) fn sum_axes(&self, op: &'static str, axes: Axes, keep_axes: bool) -> Result<Tensor> {
+        let along = Along::new(op, self.shape(), axes)?;
+        match self.dtype() {
+            DType::F32 => along.reduce(op, self, keep_axes, sum::<f32>),
+            DType::F64 => along.reduce(op, self, keep_axes, sum::<f64>),
+            DType::F16 | DType::BF16 => in_f32([self], |[x]| x.sum_axes(op, axes, keep_axes)),
+            DType::I64 => along.reduce(op, self, keep_axes, wrapping_sum::<i64>),
+            DType::U8 => along.reduce(op, self, keep_axes, wrapping_sum::<u8>),
+        }
     }
 
-    /// The sum of all elements, as a scalar.
+    /// The sum of all elements, as a scalar: [`Tensor::sum`] along `..`.
     ///
     /// # Errors
-    /// Elements that are not f32 or f64.
+    /// No memory for the row-major copy of a view.
     pub fn sum_all(&self) -> Result<Tensor> {
-        self.sum_along("sum_all", Axis { outer: 1, len: self.numel(), inner: 1 }, Shape::SCALAR)
+        self.sum_axes("sum_all", (..).into(), false)
     }
 
     /// [`Tensor::sum`] along axis 0, which is dropped, written into `out`: how the gradient of a
     /// bias reaches its bucket.
     ///
     /// # Errors
-    /// As [`Tensor::sum`], and a destination of another shape or type.
+    /// As [`Tensor::sum`], elements that are not f32 or f64, and a destination of another shape
+    /// or type.
     pub fn sum_rows_into(&self, out: &mut TensorMut<'_>) -> Result<()> {
         let op = "sum_rows_into";
-        self.shape().check_axis(op, 0)?;
-        let (axis, shape) = (along(self.shape(), 0), self.shape().without(0));
+        let along = Along::new(op, self.shape(), 0.into())?;
+        let (axis, shape) = (along.axis, along.result(false));
         // The copy first: a destination counts as written once its elements were asked for.
         let x = self.contiguous_for(op)?;
         match self.dtype() {
@@ -66,16 +70,9 @@ impl Tensor {
         match self.dtype() {
             DType::F32 => allocated::<f32>(op, self, axis, shape),
             DType::F64 => allocated::<f64>(op, self, axis, shape),
-            found => Err(Error::DType { op, found, wanted: "f32 or f64" }),
+            DType::F16 | DType::BF16 => in_f32([self], |[x]| x.sum_along(op, axis, shape)),
+            found => Err(Error::DType { op, found, wanted: "floats" }),
         }
-    }
-}
-
-fn along(shape: &Shape, axis: usize) -> Axis {
-    Axis {
-        outer: shape[..axis].iter().product(),
-        len: shape[axis],
-        inner: shape[axis + 1..].iter().product(),
     }
 }
 

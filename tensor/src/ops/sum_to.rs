@@ -12,7 +12,7 @@ impl Tensor {
     /// left to right.
     ///
     /// # Errors
-    /// A `shape` that does not broadcast to this tensor's, elements that are not f32 or f64,
+    /// A `shape` that does not broadcast to this tensor's, elements that are not floats,
     /// or no memory for the result.
     pub fn sum_to(&self, shape: &Shape) -> Result<Tensor> {
         let op = "sum_to";
@@ -29,7 +29,7 @@ impl Tensor {
         }
         for (axis, &len) in shape.iter().enumerate() {
             if len == 1 && sum.shape()[axis] != 1 {
-                sum = sum.sum_axis(op, axis, true)?;
+                sum = sum.sum_axes(op, axis.into(), true)?;
             }
         }
         Ok(sum)

@@ -1,0 +1,113 @@
+//! The one loop over flat memory that every rule runs in.
+
+use std::array;
+
+use super::Update;
+use crate::Float;
+use crate::simd::simd;
+
+/// Elements that are computed at once, in arrays of their own: the compiler then knows that the
+/// results overlap no input, however many buffers a rule has.
+const BLOCK: usize = 64;
+
+/// The places of one call's results: elements from `first` on.
+pub(super) struct Out<'a, T> {
+    pub(super) first: usize,
+    pub(super) param: &'a mut [T],
+    pub(super) state: Vec<&'a mut [T]>,
+}
+
+/// The element's next parameter and state by `next(p, g, state)`, for every element of `out`. The
+/// first step shows `start` in place of the state.
+///
+/// `next` must be an `#[inline(always)]` closure. The rule has `K` buffers; the caller has checked
+/// it, and that all lengths fit.
+pub(super) fn pass<T: Float, const K: usize>(
+    u: &Update<'_, T>,
+    out: &mut Out<'_, T>,
+    start: T,
+    next: impl Fn(T, T, [T; K]) -> (T, [T; K]),
+) {
+    simd(
+        #[inline(always)]
+        || blocks(u, out, start, next),
+    );
+}
+
+#[inline(always)]
+fn blocks<T: Float, const K: usize>(
+    u: &Update<'_, T>,
+    out: &mut Out<'_, T>,
+    start: T,
+    next: impl Fn(T, T, [T; K]) -> (T, [T; K]),
+) {
+    let count = T::from_f64(u.mean.count);
+    let (limit, scale) = (T::from_f64(u.mean.limit), T::from_f64(u.mean.scale));
+    let Out { first, param, state } = out;
+    for at in (0..param.len()).step_by(BLOCK) {
+        let from = *first + at;
+        let mut p = load(u.param, from);
+        let g = load(u.grad_sum, from);
+        let mut s: [[T; BLOCK]; K] = match u.step {
+            0 => [[start; BLOCK]; K],
+            _ => array::from_fn(|k| load(u.state[k], from)),
+        };
+        for i in 0..BLOCK {
+            let g = limited(g[i] / count, limit) * scale;
+            let (next_p, next_s) = next(p[i], g, array::from_fn(|k| s[k][i]));
+            p[i] = next_p;
+            for k in 0..K {
+                s[k][i] = next_s[k];
+            }
+        }
+        store(param, at, &p);
+        for k in 0..K {
+            store(state[k], at, &s[k]);
+        }
+    }
+}
+
+/// `g` within ±`limit`; NaN stays NaN.
+#[inline(always)]
+fn limited<T: Float>(g: T, limit: T) -> T {
+    let g = if g > limit { limit } else { g };
+    if g < -limit { -limit } else { g }
+}
+
+/// A block from element `at` on; zeros follow the last element.
+#[inline(always)]
+fn load<T: Float>(from: &[T], at: usize) -> [T; BLOCK] {
+    let rest = &from[at..];
+    match rest.first_chunk() {
+        Some(block) => *block,
+        None => {
+            let mut block = [T::ZERO; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            block
+        }
+    }
+}
+
+/// A block to element `at` and those behind it, as many as there are.
+#[inline(always)]
+fn store<T: Float>(to: &mut [T], at: usize, block: &[T; BLOCK]) {
+    let rest = &mut to[at..];
+    match rest.first_chunk_mut() {
+        Some(place) => *place = *block,
+        None => rest.copy_from_slice(&block[..rest.len()]),
+    }
+}
+
+/// The gradient with that of an L2 penalty, where there is one.
+#[inline(always)]
+pub(super) fn penalised<T: Float>(p: T, g: T, penalty: Option<T>) -> T {
+    match penalty {
+        Some(penalty) => g + penalty * p,
+        None => g,
+    }
+}
+
+/// A setting in the element type, where it is not 0.
+pub(super) fn unless_zero<T: Float>(setting: f64) -> Option<T> {
+    (setting != 0.0).then(|| T::from_f64(setting))
+}
