@@ -224,7 +224,7 @@ mod tests {
             RmsProp { lr: 0.1, alpha: 0.9, eps, momentum: 0.0, centered: false, weight_decay: 0.0 };
         let ada = Adagrad { lr: 0.1, lr_decay: 0.0, initial: 0.0, eps, weight_decay: 0.0 };
         for (rule, text) in [
-            (Adam { lr: -1.0, ..adam }.into(), "adam: lr is -1.0; it must be finite"),
+            (UpdateRule::from(Adam { lr: -1.0, ..adam }), "adam: lr is -1.0; it must be finite"),
             (Adam { beta1: 1.0, ..adamw }.into(), "adamw: beta1 is 1.0; it must be in"),
             (Adam { beta2: -0.1, ..adamw }.into(), "adamw: beta2 is -0.1; it must be"),
             (Adam { eps: 0.0, ..adam }.into(), "adam: eps is 0.0; it must be at least"),
