@@ -19,7 +19,7 @@ mod regular;
 pub use binding::{arena_of, bind, named_values};
 pub use context::{Context, Mode};
 pub use error::{Error, Result};
-pub use init::Init;
+pub use init::{Init, fans};
 pub use layers::{Linear, Mlp, Relu, Sequential, mlp};
 pub use loss::{Loss, cross_entropy};
 pub use module::{Module, numel};

@@ -53,8 +53,12 @@ fn blocks<T: Float, const K: usize>(
             _ => array::from_fn(|k| load(u.state[k], from)),
         };
         for i in 0..BLOCK {
+            let mut now = [T::ZERO; K];
+            for k in 0..K {
+                now[k] = s[k][i];
+            }
             let g = limited(g[i] / count, limit) * scale;
-            let (next_p, next_s) = next(p[i], g, array::from_fn(|k| s[k][i]));
+            let (next_p, next_s) = next(p[i], g, now);
             p[i] = next_p;
             for k in 0..K {
                 s[k][i] = next_s[k];
