@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ringgrad::nn::data::{Dataset, Step};
-use ringgrad::nn::{self, Init, Module, optim};
+use ringgrad::nn::optim::{Recipe, adamw, sgd};
+use ringgrad::nn::{self, Init, Module};
 use ringgrad::{Device, Rank, Result, Tensor, Trainer, World};
 
 /// A network and its global batch.
@@ -18,16 +19,18 @@ struct Case {
     sizes: &'static [usize],
     batch: usize,
     ranks: usize,
+    recipe: fn() -> Recipe,
     /// The project's target, in milliseconds a step.
     target_ms: f64,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 5] = [
     Case {
         name: "64-32-10 b64 1 rank",
         sizes: &[64, 32, 10],
         batch: 64,
         ranks: 1,
+        recipe: momentum,
         target_ms: 0.04,
     },
     Case {
@@ -35,13 +38,23 @@ const CASES: [Case; 4] = [
         sizes: &[784, 256, 128, 10],
         batch: 64,
         ranks: 1,
+        recipe: momentum,
         target_ms: 0.90,
+    },
+    Case {
+        name: "784-256-128-10 b64 1 rank adamw",
+        sizes: &[784, 256, 128, 10],
+        batch: 64,
+        ranks: 1,
+        recipe: || adamw(1e-3).into(),
+        target_ms: 1.1,
     },
     Case {
         name: "64-32-10 b64 2 ranks",
         sizes: &[64, 32, 10],
         batch: 64,
         ranks: 2,
+        recipe: momentum,
         target_ms: 0.06,
     },
     Case {
@@ -49,9 +62,14 @@ const CASES: [Case; 4] = [
         sizes: &[784, 256, 128, 10],
         batch: 256,
         ranks: 2,
+        recipe: momentum,
         target_ms: 1.8,
     },
 ];
+
+fn momentum() -> Recipe {
+    sgd(0.01).momentum(0.9).into()
+}
 
 /// Synthetic samples; their values do not matter to the time.
 fn one_batch(case: &Case) -> Step {
@@ -65,8 +83,7 @@ fn one_batch(case: &Case) -> Step {
 /// Runs `steps` steps on every rank; the time is rank 0's, between two barriers.
 fn run(rank: &Rank, case: &Case, step: &Step, steps: u64) -> Result<Duration> {
     let model = nn::mlp(&Init::new(rank.device(), 1), case.sizes)?;
-    let rule = optim::sgd(0.01).momentum(0.9);
-    let mut trainer = Trainer::new(rank, model, rule, Default::default())?;
+    let mut trainer = Trainer::new(rank, model, (case.recipe)(), Default::default())?;
     let mut began = Instant::now();
     for i in 0..steps + WARM_UP {
         if i == WARM_UP {

@@ -104,6 +104,30 @@ fn a_broken_sync_is_reported_and_ends_with_1() {
 }
 
 #[test]
+fn every_rule_schedule_and_clipping_trains_with_equal_bits_at_any_number_of_ranks() {
+    for arguments in [
+        &["--optim", "adamw", "--schedule", "warmup:10,cosine", "--clip", "1"][..],
+        &["--optim", "adam", "--weight-decay", "0.001"],
+        &["--optim", "rmsprop", "--momentum", "0.5", "--lr", "0.002", "--schedule", "linear"],
+        &["--optim", "adagrad", "--schedule", "step:30,0.5"],
+    ] {
+        let run =
+            |more: &[&str]| report(&train(&[arguments, more, &["--json", "--quiet"]].concat()));
+        let (four, three) = (run(&[]), run(&["--ranks", "3"]));
+        assert_eq!(four["params_sha256"], three["params_sha256"], "{arguments:?}");
+        assert_eq!(four["equivalence"]["max_ulps"], 0, "{arguments:?}");
+        assert!(four["test_accuracy"].as_f64() > Some(0.8), "{arguments:?}: {four}");
+    }
+}
+
+#[test]
+fn options_of_the_update_that_do_not_fit_are_refused_in_one_line() {
+    assert_refused(&train(&["--optim", "adamw", "--momentum", "0.9"]), &["only sgd and rmsprop"]);
+    assert_refused(&train(&["--schedule", "cos"]), &["--schedule", "known are constant"]);
+    assert_refused(&train(&["--optim", "lion"]), &["--optim", "'lion'", "adamw"]);
+}
+
+#[test]
 fn saved_parameters_are_loaded_again_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("digits.safetensors");
@@ -132,6 +156,9 @@ fn impossible_options_are_refused_in_one_line() {
         ("--seed", &["-1", "0.5"]),
         ("--lr", &["-1", "-inf", "nan", "1e300", "x"]),
         ("--momentum", &["-0.1", "1", "nan", "inf"]),
+        ("--weight-decay", &["-0.1", "nan", "1e300"]),
+        ("--clip", &["0", "-1", "inf", "x"]),
+        ("--schedule", &["step:0,0.5", "exponential:nan"]),
         ("--deadline", &["0", "1e-9", "-1", "inf", "86401"]),
     ] {
         for value in bad {

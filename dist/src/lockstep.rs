@@ -44,8 +44,9 @@ use crate::replica_error::ReplicaResult;
 /// ```
 ///
 /// # Errors
-/// A graph that still holds parameters, a gradient whose norm cannot be clipped, or a rank that failed before all had arrived: then the
-/// live parameters are those of the step before, on every rank.
+/// A graph that still holds parameters, a gradient whose norm cannot be clipped, or a rank that
+/// failed before all had arrived: then the live parameters are those of the step before, on every
+/// rank.
 pub fn lockstep<T: Differentiable>(
     rank: &Rank,
     arena: &mut LeafArena,

@@ -4,12 +4,16 @@
 //! (a counter-based generator): the order in which layers are made, and who makes them, does not
 //! matter.
 
+mod schemes;
+
 use kernels::random::Stream;
 use tensor::{DType, Device, Differentiable, Shape, Tensor};
 
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::parameter::Parameter;
+
+pub use schemes::fans;
 
 /// Makes parameters: where, of which type, from which seed, under which path.
 #[derive(Clone, Debug)]
@@ -83,12 +87,23 @@ impl Init {
     /// # Errors
     /// An impossible shape or one too large for the memory, or a type that has no gradients.
     pub fn uniform(&self, name: &str, shape: &[usize], bound: f64) -> Result<Parameter> {
+        self.drawn(name, shape, |stream, i| (2.0 * stream.uniform(i) - 1.0) * bound)
+    }
+
+    /// A parameter whose element i is `draw(stream, i)`.
+    fn drawn(
+        &self,
+        name: &str,
+        shape: &[usize],
+        draw: impl Fn(&Stream, u64) -> f64,
+    ) -> Result<Parameter> {
         let name = self.name(name);
-        let shape = Shape::new("uniform", shape)?;
+        let shape = Shape::new("init", shape)?;
         let stream = Stream::new(self.seed, &name, 0);
+        let draw = |i| draw(&stream, i);
         let value = match self.dtype {
-            DType::F32 => drawn::<f32>(&self.device, shape, &stream, bound)?,
-            DType::F64 => drawn::<f64>(&self.device, shape, &stream, bound)?,
+            DType::F32 => filled::<f32>(&self.device, shape, draw)?,
+            DType::F64 => filled::<f64>(&self.device, shape, draw)?,
             dtype => return Err(autograd::Error::NotDifferentiable { name, dtype }.into()),
         };
         Ok(Parameter::new(name, value))
@@ -105,15 +120,14 @@ impl Init {
     }
 }
 
-fn drawn<T: Differentiable>(
+fn filled<T: Differentiable>(
     device: &Device,
     shape: Shape,
-    stream: &Stream,
-    bound: f64,
+    draw: impl Fn(u64) -> f64,
 ) -> tensor::Result<Tensor> {
     Tensor::filled::<T>("init", device, shape, |out| {
         for (i, x) in out.iter_mut().enumerate() {
-            *x = T::from_f64((2.0 * stream.uniform(i as u64) - 1.0) * bound);
+            *x = T::from_f64(draw(i as u64));
         }
     })
 }

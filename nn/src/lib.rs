@@ -22,7 +22,7 @@ pub use binding::{arena_of, bind, named_state, named_values};
 pub use buffer::{Buffer, update_buffers};
 pub use context::{Context, Mode};
 pub use error::{Error, Result};
-pub use init::Init;
+pub use init::{Init, fans};
 pub use layers::{Linear, Mlp, Relu, Sequential, mlp};
 pub use loss::Loss;
 pub use losses::{

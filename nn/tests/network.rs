@@ -127,7 +127,8 @@ fn impossible_networks_and_rules_are_refused() {
     }
     let mut model = mlp(&init, &[2, 2]).unwrap();
     for rule in [sgd(-0.1), sgd(f64::NAN), sgd(0.1).momentum(1.5), sgd(0.1).nesterov()] {
-        assert!(matches!(Optimizer::new(&mut model, rule), Err(Error::Rule(_))), "{rule:?}");
+        let refused = Optimizer::new(&mut model, rule.clone());
+        assert!(matches!(refused, Err(Error::Rule(_))), "{rule:?}");
     }
     assert!(Optimizer::new(&mut Sequential::new().then(Relu), sgd(0.1)).is_err());
     let twice = |_| Linear::new(&init.at("same"), 2, 2).unwrap();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use super::optimizer::OptimOptions;
 use super::values::{self, DataSpec, ModelSpec};
 
 /// Train small networks on several ranks at once, and see that they compute what one would.
@@ -44,12 +45,8 @@ pub(crate) struct TrainOptions {
     /// Samples of a global batch; at least as many as shards.
     #[arg(long, default_value_t = 64, value_parser = values::count, allow_hyphen_values = true)]
     pub(crate) batch: usize,
-    /// Learning rate of SGD.
-    #[arg(long, default_value_t = 0.2, value_parser = values::lr, allow_hyphen_values = true)]
-    pub(crate) lr: f64,
-    /// Momentum of SGD, 0 for none.
-    #[arg(long, default_value_t = 0.9, value_parser = values::momentum, allow_hyphen_values = true)]
-    pub(crate) momentum: f64,
+    #[command(flatten)]
+    pub(crate) optim: OptimOptions,
     /// How gradients are summed: tree has the same bits for any number of ranks, ring the
     /// fewest messages in the fewest buffers.
     #[arg(long, value_enum, default_value_t = AlgorithmName::Tree)]

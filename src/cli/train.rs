@@ -124,8 +124,7 @@ fn plan(options: &TrainOptions) -> Result<Plan, Failure> {
         shards: options.shards,
         epochs: options.epochs,
         batch: options.batch,
-        lr: options.lr,
-        momentum: options.momentum,
+        optim: options.optim.clone(),
         seed: options.seed,
         algorithm: match options.algorithm {
             AlgorithmName::Tree => Algorithm::Tree,
@@ -161,6 +160,7 @@ fn check_options(options: &TrainOptions) -> Result<(), Failure> {
              at least one sample: use a larger batch or fewer shards"
         ));
     }
+    options.optim.check().map_err(Failure::Input)?;
     if let Some(threads) = options.threads_per_rank
         && ranks * threads > THREADS_MAX
     {

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use nn::checkpoint::Array;
 use nn::data::Split;
-use nn::optim::sgd;
 use nn::{Init, mlp};
 use ringgrad::dist::{BreakSync, ReplicaSettings};
 use ringgrad::hash::NamedValues;
 use ringgrad::{Algorithm, Evaluation, Rank, Result, TimeShare, Trainer, World};
 
 use super::model;
+use super::optimizer::OptimOptions;
 use super::progress::{EpochLine, Progress};
 
 /// Everything that decides the bits of a run, and how it is carried out.
@@ -24,8 +24,7 @@ pub(crate) struct Plan {
     pub(crate) shards: usize,
     pub(crate) epochs: usize,
     pub(crate) batch: usize,
-    pub(crate) lr: f64,
-    pub(crate) momentum: f64,
+    pub(crate) optim: OptimOptions,
     pub(crate) seed: u64,
     pub(crate) algorithm: Algorithm,
     pub(crate) threads_per_rank: Option<usize>,
@@ -80,10 +79,10 @@ impl Plan {
             model::fill(&mut model, start)?;
         }
         let settings = ReplicaSettings { break_sync: self.break_sync, ..Default::default() };
-        let rule = sgd(self.lr).momentum(self.momentum);
-        let mut trainer = Trainer::new(rank, model, rule, settings)?;
         let steps = self.data.train.batches(self.batch).epochs(self.epochs).seed(self.seed);
         let per_epoch = steps.steps_per_epoch();
+        let recipe = self.optim.recipe(per_epoch.saturating_mul(self.epochs as u64));
+        let mut trainer = Trainer::new(rank, model, recipe, settings)?;
         let (mut step_times, mut drift, mut loss_lost) = (Vec::new(), None, None);
         let (mut loss_sum, mut count, mut train_loss) = (0.0, 0.0, f64::NAN);
         let mut epoch_started = Instant::now();

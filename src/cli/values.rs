@@ -101,10 +101,13 @@ fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it must be a number, such as 0.1: write one".to_owned())
 }
 
-/// A setting of SGD, which `rule` makes of the number and which the rule itself accepts.
+/// A setting of a recipe, which `rule` makes of the number and accepts.
 fn setting(text: &str, rule: fn(f64) -> Recipe) -> Result<f64, String> {
     let value = number(text)?;
-    rule(value).validate().map_err(|error| error.to_string())?;
+    let refused = rule(value).validate().map_err(|error| error.to_string());
+    // Without the rule's name: the setting is tried on one that may not be the run's.
+    refused
+        .map_err(|text| text.split_once(": ").map_or(text.clone(), |(_, rest)| rest.to_owned()))?;
     Ok(value)
 }
 
@@ -116,6 +119,16 @@ pub(crate) fn lr(text: &str) -> Result<f64, String> {
 /// The value of `--momentum`.
 pub(crate) fn momentum(text: &str) -> Result<f64, String> {
     setting(text, |momentum| sgd(0.0).momentum(momentum).into())
+}
+
+/// The value of `--weight-decay`.
+pub(crate) fn weight_decay(text: &str) -> Result<f64, String> {
+    setting(text, |weight_decay| sgd(0.0).weight_decay(weight_decay).into())
+}
+
+/// The value of `--clip`.
+pub(crate) fn clip(text: &str) -> Result<f64, String> {
+    setting(text, |norm| sgd(0.0).clip_norm(norm).into())
 }
 
 /// The value of `--deadline`.

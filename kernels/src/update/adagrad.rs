@@ -1,4 +1,4 @@
-//! Adagrad.
+//! Adagrad: settings and formula.
 
 use super::pass::{Out, pass, penalised, unless_zero};
 use super::rule::Check;

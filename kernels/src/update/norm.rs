@@ -15,8 +15,8 @@ const LANES: usize = 16;
 ///
 /// An element is divided by the count in its own type, then squared and added in f64. Element i of
 /// a block of 256 is added to lane i mod 16, from the first on; the lanes are added in pairs, 8
-/// apart, then 4, 2, 1; the blocks are added one after the other. A block is a place in flat memory:
-/// in which pieces the memory comes, and on how many threads, cannot change a bit.
+/// apart, then 4, 2, 1; the blocks are added one after the other. A block is a place in flat
+/// memory: in which pieces the memory comes, and on how many threads, cannot change a bit.
 #[derive(Clone, Debug, Default)]
 pub struct SquareSum {
     /// The sum of all blocks that are full.

@@ -1,7 +1,5 @@
 //! The one loop over flat memory that every rule runs in.
 
-use std::array;
-
 use super::Update;
 use crate::Float;
 use crate::simd::simd;
@@ -43,26 +41,37 @@ fn blocks<T: Float, const K: usize>(
 ) {
     let count = T::from_f64(u.mean.count);
     let (limit, scale) = (T::from_f64(u.mean.limit), T::from_f64(u.mean.scale));
+    let fresh = [start; BLOCK];
     let Out { first, param, state } = out;
     for at in (0..param.len()).step_by(BLOCK) {
         let from = *first + at;
-        let mut p = load(u.param, from);
-        let g = load(u.grad_sum, from);
-        let mut s: [[T; BLOCK]; K] = match u.step {
-            0 => [[start; BLOCK]; K],
-            _ => array::from_fn(|k| load(u.state[k], from)),
-        };
-        for i in 0..BLOCK {
-            let g = limited(g[i] / count, limit) * scale;
-            let (next_p, next_s) = next(p[i], g, array::from_fn(|k| s[k][i]));
-            p[i] = next_p;
-            for k in 0..K {
-                s[k][i] = next_s[k];
+        let mut tails = [[T::ZERO; BLOCK]; 2];
+        let [p_tail, g_tail] = &mut tails;
+        let (p, g) = (block(u.param, from, p_tail), block(u.grad_sum, from, g_tail));
+        let mut s_tails = [[T::ZERO; BLOCK]; K];
+        let mut s = [&fresh; K];
+        if u.step > 0 {
+            for ((s, tail), live) in s.iter_mut().zip(&mut s_tails).zip(u.state) {
+                *s = block(live, from, tail);
             }
         }
-        store(param, at, &p);
-        for k in 0..K {
-            store(state[k], at, &s[k]);
+        let mut p_out = [T::ZERO; BLOCK];
+        let mut s_out = [[T::ZERO; BLOCK]; K];
+        for i in 0..BLOCK {
+            let mut now = [T::ZERO; K];
+            for k in 0..K {
+                now[k] = s[k][i];
+            }
+            let g = limited(g[i] / count, limit) * scale;
+            let (next_p, next_s) = next(p[i], g, now);
+            p_out[i] = next_p;
+            for k in 0..K {
+                s_out[k][i] = next_s[k];
+            }
+        }
+        store(param, at, &p_out);
+        for (state, s_out) in state.iter_mut().zip(&s_out) {
+            store(state, at, s_out);
         }
     }
 }
@@ -74,16 +83,15 @@ fn limited<T: Float>(g: T, limit: T) -> T {
     if g < -limit { -limit } else { g }
 }
 
-/// A block from element `at` on; zeros follow the last element.
+/// The block from element `at` on; the last one comes in `tail`, with zeros behind its end.
 #[inline(always)]
-fn load<T: Float>(from: &[T], at: usize) -> [T; BLOCK] {
+fn block<'a, T: Float>(from: &'a [T], at: usize, tail: &'a mut [T; BLOCK]) -> &'a [T; BLOCK] {
     let rest = &from[at..];
     match rest.first_chunk() {
-        Some(block) => *block,
+        Some(block) => block,
         None => {
-            let mut block = [T::ZERO; BLOCK];
-            block[..rest.len()].copy_from_slice(rest);
-            block
+            tail[..rest.len()].copy_from_slice(rest);
+            tail
         }
     }
 }

@@ -111,3 +111,65 @@ impl Recipe {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Threads;
+    use crate::update::{Sgd, SquareSum};
+
+    fn recipe() -> Recipe {
+        let (momentum, dampening, nesterov) = (0.0, 0.0, false);
+        Sgd { lr: 0.5, momentum, dampening, nesterov, weight_decay: 0.25 }.into()
+    }
+
+    #[test]
+    fn a_norm_is_that_of_all_parameters_together() {
+        // A norm of each parameter by itself would leave [1, 0] and [0, 1].
+        let mut squares = SquareSum::default();
+        for part in [[6.0f64, 0.0], [0.0, 8.0]] {
+            squares.add(&Threads::serial(), &part, 2.0);
+        }
+        let clipped = Recipe { clip: Some(Clip::Norm(1.0)), ..recipe() };
+        let Mean { count, limit, scale } = clipped.mean(2.0, Some(squares.norm()));
+        assert_eq!((squares.norm(), count, limit), (5.0, 2.0, f64::INFINITY));
+        assert!((3.0 * scale - 0.6).abs() < 1e-6 && (4.0 * scale - 0.8).abs() < 1e-6, "{scale}");
+        assert_eq!(clipped.mean(2.0, Some(0.5)), Mean::over(2.0));
+        let limited = Recipe { clip: Some(Clip::Value(3.0)), ..recipe() };
+        assert_eq!(limited.mean(2.0, None), Mean { limit: 3.0, ..Mean::over(2.0) });
+    }
+
+    #[test]
+    fn the_first_group_that_has_a_name_decides() {
+        let groups = vec![
+            Group::ending("bias").weight_decay(0.0),
+            Group::starting("head.").lr_scale(0.5),
+            Group::containing("norm").lr_scale(0.0).weight_decay(1.0),
+        ];
+        let schedule = Schedule::Exponential { gamma: 0.5 };
+        let recipe = Recipe { groups, schedule, ..recipe() };
+        assert_eq!(recipe.validate(), Ok(()));
+        let rule = |lr, decay| recipe.rule.with(lr, Some(decay));
+        assert_eq!(recipe.rule_of(1, "body.weight"), rule(0.25, 0.25));
+        assert_eq!(recipe.rule_of(1, "head.bias"), rule(0.25, 0.0));
+        assert_eq!(recipe.rule_of(2, "head.weight"), rule(0.0625, 0.25));
+        assert_eq!(recipe.rule_of(2, "body.norm.weight"), rule(0.0, 1.0));
+    }
+
+    #[test]
+    fn parts_that_cannot_be_are_refused_by_name() {
+        let refused = |recipe: Recipe| recipe.validate().unwrap_err().to_string();
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let clip = Some(Clip::Norm(bad));
+            assert!(refused(Recipe { clip, ..recipe() }).starts_with("clip: norm is"));
+            let clip = Some(Clip::Value(bad));
+            assert!(refused(Recipe { clip, ..recipe() }).starts_with("clip: value is"));
+        }
+        let groups = vec![Group::ending("bias").lr_scale(-1.0)];
+        assert!(refused(Recipe { groups, ..recipe() }).starts_with("group: lr_scale is -1.0"));
+        let groups = vec![Group::ending("bais")];
+        let names = ["layers.0.weight", "layers.0.bias"];
+        let misspelt = Recipe { groups, ..recipe() }.check_names(&names).unwrap_err().to_string();
+        assert!(misspelt.contains("called …bais") && misspelt.contains("layers.0.bias"));
+    }
+}

@@ -1,4 +1,4 @@
-//! RMSprop.
+//! RMSprop: settings and formula.
 
 use super::pass::{Out, pass, penalised, unless_zero};
 use super::rule::Check;

@@ -265,3 +265,7 @@ fn real_power(x: f64, y: f64) -> f64 {
     }
     if x == 0.0 { 0.0 } else { Float::exp(y * Float::ln(x)) }
 }
+
+#[cfg(test)]
+#[path = "schedule_tests.rs"]
+mod tests;
