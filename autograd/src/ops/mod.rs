@@ -3,8 +3,17 @@
 mod binary;
 mod cast;
 mod cross_entropy;
+mod extreme;
 mod linear;
+mod logsumexp;
 mod matmul;
+mod mean;
+mod norm;
+mod prod;
+mod scan;
+mod softmax;
+mod sort;
 mod sum;
 mod unary;
+mod var;
 mod view;
