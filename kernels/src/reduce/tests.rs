@@ -205,10 +205,12 @@ fn derivatives_follow_the_formulas() {
     });
 }
 
+type Reduction<'a> = &'a dyn Fn(&[f32], Axis, &mut [f32]);
+
 #[test]
 fn empty_and_extreme_rows_have_the_documented_results() {
     let serial = Threads::serial();
-    let one = |x: &[f32], f: &dyn Fn(&[f32], Axis, &mut [f32])| {
+    let one = |x: &[f32], f: Reduction<'_>| {
         let mut out = [5.0];
         f(x, Axis { outer: 1, len: x.len(), inner: 1 }, &mut out);
         out[0]
