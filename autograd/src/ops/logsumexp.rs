@@ -1,6 +1,7 @@
 //! `y = ln Σ exp x` along some axes.
 //!
-//! `dx = exp(x − y) · dy`, the softmax times dy: 0 where y is −∞. x and y are kept.
+//! `dx = softmax(x) · dy`, computed from x alone, since y would bring its rounding into the
+//! exponents; 0 where all elements are −∞. x is kept.
 
 use tensor::{Axes, Tensor};
 
@@ -13,7 +14,6 @@ use crate::var::Var;
 
 struct LogSumExp {
     x: Tensor,
-    y: Tensor,
     axes: Axes,
 }
 
@@ -23,15 +23,17 @@ impl Op for LogSumExp {
     }
 
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
-        grads.give(0, self.x.logsumexp_vjp(self.axes, &self.y, dy)?)
+        grads.give(0, self.x.logsumexp_vjp(self.axes, dy)?)
     }
 
-    /// NaN where y is −∞.
+    /// NaN where all elements are −∞, and an error where there are none.
     fn vjp_var(&self, dy: &Var, inputs: &Inputs<'_>) -> Result<Vec<Var>> {
-        let x = inputs.var(0, &self.x);
-        let y = x.logsumexp(self.axes, true)?;
-        let dy = dy.reshape(y.value().shape())?;
-        Ok(vec![(&(&x - &y)?.exp()? * &dy)?])
+        // The softmax does not change with the number that is subtracted.
+        let max = Var::constant(self.x.amax(self.axes, true)?);
+        let exp = (&inputs.var(0, &self.x) - &max)?.exp()?;
+        let sum = exp.sum(self.axes, true)?;
+        let dy = dy.reshape(sum.value().shape())?;
+        Ok(vec![(&(&exp / &sum)? * &dy)?])
     }
 }
 
@@ -46,6 +48,6 @@ impl Var {
             return in_f32([self], |[x]| x.logsumexp(axes, keep_axes));
         }
         let y = self.value().logsumexp(axes, keep_axes)?;
-        Ok(Var::from_op(y.clone(), &[self], LogSumExp { x: self.value().clone(), y, axes }))
+        Ok(Var::from_op(y, &[self], LogSumExp { x: self.value().clone(), axes }))
     }
 }
