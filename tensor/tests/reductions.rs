@@ -147,8 +147,10 @@ proptest! {
                 });
                 at
             };
-            let places = |k: usize| move |x: &[f64]| order(x)[..k].iter().map(|&i| i as f64).collect();
-            let values = |k: usize| move |x: &[f64]| order(x)[..k].iter().map(|&i| x[i]).collect();
+            let places = |k: usize| {
+                move |x: &[f64]| order(x)[..k].iter().map(|&i| i as f64).collect::<Vec<_>>()
+            };
+            let values = |k: usize| move |x: &[f64]| order(x)[..k].iter().map(|&at| x[at]).collect();
             let (sorted, at) = x.sort(axis, descending).unwrap();
             check(&sorted, &values(len), "sort");
             check(&at, &places(len), "places");
