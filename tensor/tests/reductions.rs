@@ -150,7 +150,9 @@ proptest! {
             let places = |k: usize| {
                 move |x: &[f64]| order(x)[..k].iter().map(|&i| i as f64).collect::<Vec<_>>()
             };
-            let values = |k: usize| move |x: &[f64]| order(x)[..k].iter().map(|&at| x[at]).collect();
+            let values = |k: usize| {
+                move |x: &[f64]| order(x)[..k].iter().map(|&i| x[i]).collect::<Vec<_>>()
+            };
             let (sorted, at) = x.sort(axis, descending).unwrap();
             check(&sorted, &values(len), "sort");
             check(&at, &places(len), "places");
