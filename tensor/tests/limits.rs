@@ -114,7 +114,10 @@ fn an_error_names_the_operation_that_was_called() {
     assert_says(byte.binary_vjp(add, left, &byte, &byte), &["add_vjp: ", "type u8"]);
     assert_says(byte.sum_to(&Shape::SCALAR), &["sum_to: ", "type u8"]);
     assert_says(byte.reshape(&[1, 2]).unwrap().sum_to(byte.shape()), &["sum_to: ", "type u8"]);
-    assert_says(byte.sum_all(), &["sum_all: ", "type u8"]);
+    assert_says(byte.reshape(&[2, 1]).unwrap().sum_to(byte.shape()), &["sum_to: ", "do not fit"]);
+    let one = Shape::new("test", &[1]).unwrap();
+    assert_says(byte.sum_to(&one), &["sum_to: ", "type u8"]);
+    assert_says(byte.mean(.., false), &["mean: ", "type u8", "floats"]);
     let softmax = Tensor::full(&device, 0.5f32, &[1, 2]).unwrap();
     let vjp = |dy: &Tensor| softmax.cross_entropy_vjp(&target(), dy);
     assert_says(vjp(&Tensor::scalar(&device, 1.0f64)), &["cross_entropy_vjp: ", differ]);

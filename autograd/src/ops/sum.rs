@@ -1,12 +1,14 @@
-//! `y = Σ x`, along one axis or over all elements.
+//! `y = Σ x`, along some axes or over all elements.
 //!
 //! Every summed element has slope 1, so `dx` is `dy` repeated along what was summed. Only the
 //! shape is kept.
 
-use tensor::{Shape, Tensor};
+use tensor::{Axes, Shape, Tensor};
 
+use super::cast::in_f32;
 use crate::error::Result;
 use crate::input_grads::InputGrads;
+use crate::inputs::Inputs;
 use crate::node::Op;
 use crate::var::Var;
 
@@ -24,23 +26,25 @@ impl Op for Sum {
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
         grads.give(0, dy.reshape(&self.kept)?.broadcast_to(&self.x_shape)?)
     }
+
+    fn vjp_var(&self, dy: &Var, _: &Inputs<'_>) -> Result<Vec<Var>> {
+        Ok(vec![dy.reshape(&self.kept)?.broadcast_to(&self.x_shape)?])
+    }
 }
 
 impl Var {
-    /// The sum along `axis`; see [`Tensor::sum`].
+    /// The sum along `axes`; see [`Tensor::sum`].
     ///
     /// # Errors
     /// As there.
-    pub fn sum(&self, axis: usize, keep_axis: bool) -> Result<Var> {
-        let kept = self.value().sum(axis, true)?;
-        let saved = Sum { x_shape: *self.value().shape(), kept: *kept.shape() };
-        let y = if keep_axis {
-            kept
-        } else {
-            let mut lens = kept.shape().to_vec();
-            lens.remove(axis);
-            kept.reshape(&lens)?
-        };
+    pub fn sum(&self, axes: impl Into<Axes>, keep_axes: bool) -> Result<Var> {
+        let axes = axes.into();
+        if self.value().dtype().is_half() {
+            return in_f32([self], |[x]| x.sum(axes, keep_axes));
+        }
+        let y = self.value().sum(axes, keep_axes)?;
+        let x_shape = *self.value().shape();
+        let saved = Sum { x_shape, kept: axes.reduced("sum", &x_shape, true)? };
         Ok(Var::from_op(y, &[self], saved))
     }
 
@@ -49,6 +53,9 @@ impl Var {
     /// # Errors
     /// As there.
     pub fn sum_all(&self) -> Result<Var> {
+        if self.value().dtype().is_half() {
+            return in_f32([self], |[x]| x.sum_all());
+        }
         let saved = Sum { x_shape: *self.value().shape(), kept: Shape::SCALAR };
         Ok(Var::from_op(self.value().sum_all()?, &[self], saved))
     }

@@ -187,24 +187,32 @@ pub fn logsumexp<T: Float>(threads: &Threads, x: &[T], axis: Axis, out: &mut [T]
     });
 }
 
-/// `Σ exp(x − max)` along the axis, in the order of the sums; `out` holds the largest elements,
-/// then the sums.
+/// `Σ exp(x − m)` along the axis, in the order of the sums; `out` holds each m, then the sums.
 pub(crate) fn exp_sums<T: Float>(threads: &Threads, x: &[T], axis: Axis, out: &mut [T]) {
-    along(threads, SumOf(|x: T, max| (x - max).exp()), x, axis, out);
+    along(threads, SumOf(|x: T, m| (x - m).exp()), x, axis, out);
 }
 
-/// The derivative of [`logsumexp`], `dx = exp(x − y) · dy`: 0 where y is −∞. Where y is +∞, an
-/// element that is has NaN, as the softmax there.
+/// The derivative of [`logsumexp`], `dx = exp(x − m) / Σ exp(x − m) · dy`, m as there: 0 where
+/// all x are −∞. An element +∞ has NaN, as in the softmax. Not exp(x − y): the rounding of a
+/// large y would be that of the exponent.
 ///
-/// **Shapes**: x, dx `[outer, len, inner]`, y, dy `[outer, inner]`.
+/// **Shapes**: x, dx `[outer, len, inner]`, dy `[outer, inner]`.
 ///
 /// # Panics
 /// When a slice has another number of elements.
-pub fn logsumexp_vjp<T: Float>(threads: &Threads, [x, y, dy]: [&[T]; 3], axis: Axis, dx: &mut [T]) {
-    axis.check(x.len(), y.len());
-    let infinity = T::from_f64(f64::INFINITY);
-    // exp(−∞ − ∞) is 0, where exp(−∞ + ∞) would be NaN.
-    let center = |&y: &T| if y == -infinity { infinity } else { y };
-    let centers: Vec<T> = y.iter().map(center).collect();
-    spread(threads, ([x], axis), [&centers, dy], dx, |[x], [center, dy]| (x - center).exp() * dy);
+pub fn logsumexp_vjp<T: Float>(threads: &Threads, [x, dy]: [&[T]; 2], axis: Axis, dx: &mut [T]) {
+    axis.check(x.len(), dy.len());
+    let mut centers = vec![T::ZERO; dy.len()];
+    along(threads, Largest(T::from_f64(f64::NEG_INFINITY)), x, axis, &mut centers);
+    for center in &mut centers {
+        *center = if center.is_finite() { *center } else { T::ZERO };
+    }
+    let mut slopes = centers.clone();
+    exp_sums(threads, x, axis, &mut slopes);
+    for (slope, &dy) in slopes.iter_mut().zip(dy) {
+        *slope = if *slope == T::ZERO { T::ZERO } else { dy / *slope };
+    }
+    spread(threads, ([x], axis), [&centers, &slopes], dx, |[x], [center, slope]| {
+        (x - center).exp() * slope
+    });
 }

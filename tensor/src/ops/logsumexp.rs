@@ -29,29 +29,24 @@ impl Tensor {
         }
     }
 
-    /// The derivative of [`Tensor::logsumexp`] at this tensor, times `dy`, where `y` is the
-    /// result: 0 where that is −∞, NaN at the elements +∞.
+    /// The derivative of [`Tensor::logsumexp`] at this tensor, times `dy`: 0 where all elements
+    /// are −∞, NaN at an element +∞.
     ///
     /// # Errors
-    /// Axes as there, a `y` or `dy` that has not its shape, or types that are not all f32 or all
+    /// Axes as there, a `dy` that has not its shape, or two types that are not one of f32 and
     /// f64.
-    pub fn logsumexp_vjp(&self, axes: impl Into<Axes>, y: &Tensor, dy: &Tensor) -> Result<Tensor> {
+    pub fn logsumexp_vjp(&self, axes: impl Into<Axes>, dy: &Tensor) -> Result<Tensor> {
         let along = Along::new(VJP, self.shape(), axes.into())?;
         match self.dtype() {
-            DType::F32 => backward::<f32>(self, along, y, dy),
-            DType::F64 => backward::<f64>(self, along, y, dy),
+            DType::F32 => backward::<f32>(self, along, dy),
+            DType::F64 => backward::<f64>(self, along, dy),
             found => Err(Error::DType { op: VJP, found, wanted: "f32 or f64" }),
         }
     }
 }
 
-fn backward<T: Differentiable>(
-    x: &Tensor,
-    along: Along,
-    y: &Tensor,
-    dy: &Tensor,
-) -> Result<Tensor> {
-    along.spread::<T, 2>(VJP, x, [y, dy], |threads, x, [y, dy], dx| {
-        logsumexp_vjp(threads, [x, y, dy], along.axis, dx);
+fn backward<T: Differentiable>(x: &Tensor, along: Along, dy: &Tensor) -> Result<Tensor> {
+    along.spread::<T, 1>(VJP, x, [dy], |threads, x, [dy], dx| {
+        logsumexp_vjp(threads, [x, dy], along.axis, dx);
     })
 }

@@ -70,8 +70,7 @@ impl Tensor {
         match self.dtype() {
             DType::F32 => allocated::<f32>(op, self, axis, shape),
             DType::F64 => allocated::<f64>(op, self, axis, shape),
-            DType::F16 | DType::BF16 => in_f32([self], |[x]| x.sum_along(op, axis, shape)),
-            found => Err(Error::DType { op, found, wanted: "floats" }),
+            found => Err(Error::DType { op, found, wanted: "f32 or f64" }),
         }
     }
 }

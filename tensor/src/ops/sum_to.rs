@@ -2,6 +2,7 @@
 
 use kernels::reduce::Axis;
 
+use super::cast::in_f32;
 use crate::error::{Error, Result};
 use crate::shape::{Shape, broadcast};
 use crate::tensor::Tensor;
@@ -19,6 +20,12 @@ impl Tensor {
         if broadcast(op, shape, self.shape()).ok() != Some(*self.shape()) {
             let rule = "the second must broadcast to the first";
             return Err(Error::Shapes { op, left: *self.shape(), right: *shape, rule });
+        }
+        if !self.dtype().is_float() {
+            return Err(Error::DType { op, found: self.dtype(), wanted: "floats" });
+        }
+        if self.dtype().is_half() {
+            return in_f32([self], |[x]| x.sum_to(shape));
         }
         let mut sum = self.clone();
         let added = self.ndim() - shape.ndim();
