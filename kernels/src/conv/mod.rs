@@ -91,12 +91,12 @@ impl Conv {
     /// Output rows whose unfolded inputs make one block.
     fn block_rows(&self) -> usize {
         let [height, width] = self.sliding.output();
-        (BLOCK / (self.taps() * width)).clamp(1, height)
+        (BLOCK / self.taps().saturating_mul(width)).clamp(1, height)
     }
 
     /// Input channels whose unfolded planes make one block.
     fn block_inputs(&self) -> usize {
-        let channel = self.sliding.window().places() * self.sliding.outputs();
+        let channel = self.sliding.window().places().saturating_mul(self.sliding.outputs());
         (BLOCK / channel).clamp(1, self.inputs)
     }
 
@@ -110,7 +110,7 @@ impl Conv {
     fn piece(&self) -> usize {
         let [_, width] = self.sliding.output();
         let places = self.sliding.window().places();
-        let rows = self.taps().saturating_mul(self.block_rows() * width);
+        let rows = self.taps().saturating_mul(width).saturating_mul(self.block_rows());
         let channels = (self.block_inputs() * places).saturating_mul(self.sliding.outputs());
         self.plane().saturating_add(rows.max(channels))
     }
