@@ -2,9 +2,12 @@
 
 mod binary;
 mod cast;
+mod convolution;
 mod cross_entropy;
 mod linear;
 mod matmul;
+mod max_pool;
+mod plane_map;
 mod sum;
 mod unary;
 mod view;
