@@ -20,7 +20,10 @@ pub use binding::{arena_of, bind, named_values};
 pub use context::{Context, Mode};
 pub use error::{Error, Result};
 pub use init::Init;
-pub use layers::{Linear, Mlp, Relu, Sequential, mlp};
+pub use layers::{
+    AdaptiveAvgPool2d, AvgPool2d, Cnn, Conv1d, Conv2d, ConvTranspose2d, Flatten, Linear, MaxPool2d,
+    Mlp, Relu, Sequential, Upsample, cnn, mlp,
+};
 pub use loss::{Loss, cross_entropy};
 pub use module::{Module, numel};
 pub use parameter::Parameter;
