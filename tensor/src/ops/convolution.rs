@@ -100,7 +100,7 @@ impl Convolution {
         if y[1] != w[0] {
             return mismatch("axis 0 of the weight must be the channels of the input");
         }
-        if groups == 0 || y[1] % groups != 0 {
+        if groups == 0 || !y[1].is_multiple_of(groups) {
             return mismatch("the groups must divide the channels of the input");
         }
         let mut shape = vec![y[0], w[1].saturating_mul(groups)];
