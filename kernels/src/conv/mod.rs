@@ -4,7 +4,8 @@
 //! height, kernel width]` and y of the size that [`Sliding`] tells, group g's channels alone:
 //!
 //! ```text
-//! y[n, o, oy, ox] = Σ_(c, ky, kx) w[o, c, ky, kx] · x[n, c, oy·sy + ky·dy − py, ox·sx + kx·dx − px]
+//! y[n, o, oy, ox] = Σ_(c, ky, kx) w[o, c, ky, kx] · x[n, c, iy, ix]
+//! iy = oy · stride + ky · dilation − padding, ix alike
 //! ```
 //!
 //! The three are derivatives of one form, Σ w · x · y over the terms above, so that each is also

@@ -36,9 +36,9 @@ impl<const N: usize> Default for ConvSettings<N> {
 }
 
 /// One convolution of fixed shapes: the form `Σ w · x · y` over all weights w, and the inputs x and
-/// outputs y that they connect. Its three derivatives are the convolution ([`Convolution::output`]),
-/// the transposed one ([`Convolution::input`]) and the gradient of the weight
-/// ([`Convolution::weight`]); each one's gradients are the other two.
+/// outputs y that they connect. Its three derivatives are the convolution
+/// ([`Convolution::output`]), the transposed one ([`Convolution::input`]) and the gradient of the
+/// weight ([`Convolution::weight`]); each one's gradients are the other two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Convolution {
     op: &'static str,
