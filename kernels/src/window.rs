@@ -92,6 +92,11 @@ impl Sliding {
         (kernel, stride, padding) == ([1, 1], [1, 1], [0, 0])
     }
 
+    /// Whether every output sees an input; one that sees padding alone has no largest input.
+    pub fn sees_inputs(&self) -> bool {
+        (0..2).all(|axis| (0..self.output[axis]).all(|at| !self.seen(axis, at).0.is_empty()))
+    }
+
     /// The places of the kernel along `axis` whose input exists for output `at`, and the input of
     /// the first of them.
     pub(crate) fn seen(&self, axis: usize, at: usize) -> (std::ops::Range<usize>, usize) {
@@ -130,6 +135,14 @@ mod tests {
                 assert_eq!(got, want, "{len} {window:?} {at}");
             }
         }
+    }
+
+    #[test]
+    fn a_window_that_sees_padding_alone_is_told() {
+        let gap = Window { kernel: [1, 2], stride: [1, 1], padding: [0, 2], dilation: [1, 4] };
+        assert!(!Sliding::new([1, 1], gap).unwrap().sees_inputs());
+        let two = Window { padding: [0, 1], dilation: [1, 1], ..gap };
+        assert!(Sliding::new([1, 1], two).unwrap().sees_inputs());
     }
 
     #[test]

@@ -30,6 +30,32 @@ pub enum Error {
         /// The sizes that were brought.
         sizes: Vec<usize>,
     },
+    /// A convolutional network without a layer, or with planes too small for its pools.
+    #[error(
+        "cnn: an input {input:?} with channels {channels:?} and {classes} classes describes no \
+         network; each entry of the channels halves height and width, and none may become 0"
+    )]
+    Cnn {
+        /// `[channels, height, width]` of the input.
+        input: [usize; 3],
+        /// The channels of each convolution.
+        channels: Vec<usize>,
+        /// The outputs.
+        classes: usize,
+    },
+    /// A convolution layer of impossible sizes.
+    #[error(
+        "convolution: channels {axes:?}, kernel {kernel:?} and {groups} groups describe no layer; \
+         none may be 0, and the groups must divide both channels"
+    )]
+    Convolution {
+        /// The channels of the weight's first two axes, before they fall into groups.
+        axes: [usize; 2],
+        /// The kernel's lengths.
+        kernel: Vec<usize>,
+        /// The groups.
+        groups: usize,
+    },
     /// A model that is not the one that its optimizer or trainer was made for.
     #[error(
         "the model has the parameter {found:?} where {wanted:?} was bound; step the model that \

@@ -32,6 +32,10 @@ pub use losses::{
 pub use layers::{
     BatchNorm, BatchNorm1d, BatchNorm2d, BnMlp, Dropout, GroupNorm, LayerNorm, Linear, Mlp, Relu,
     RmsNorm, Sequential, bn_mlp, mlp,
+pub use init::Init;
+pub use layers::{
+    AdaptiveAvgPool2d, AvgPool2d, Cnn, Conv1d, Conv2d, ConvTranspose2d, Flatten, Linear, MaxPool2d,
+    Mlp, Relu, Sequential, Upsample, cnn, mlp,
 };
 pub use loss::{Loss, cross_entropy};
 pub use module::{Module, numel};

@@ -130,15 +130,15 @@ impl Tensor {
     }
 
     /// Two results of one kernel; see [`Tensor::filled`].
-    pub(crate) fn filled_pair<T: Stored>(
+    pub(crate) fn filled_pair<T: Stored, U: Stored>(
         op: &'static str,
         device: &Device,
         shapes: [Shape; 2],
-        fill: impl FnOnce(&mut [T], &mut [T]),
+        fill: impl FnOnce(&mut [T], &mut [U]),
     ) -> Result<(Self, Self)> {
         // In a storage at once, so that the first goes back when there is no memory for the second.
         let mut first = Storage::taken(device, taken::<T>(op, device, shapes[0])?);
-        let mut second = Storage::taken(device, taken::<T>(op, device, shapes[1])?);
+        let mut second = Storage::taken(device, taken::<U>(op, device, shapes[1])?);
         if let (Some(first), Some(second)) = (first.slice_mut(), second.slice_mut()) {
             fill(first, second);
         }

@@ -4,7 +4,8 @@
 //! height, kernel width]` and y of the size that [`Sliding`] tells, group g's channels alone:
 //!
 //! ```text
-//! y[n, o, oy, ox] = Σ_(c, ky, kx) w[o, c, ky, kx] · x[n, c, oy·sy + ky·dy − py, ox·sx + kx·dx − px]
+//! y[n, o, oy, ox] = Σ_(c, ky, kx) w[o, c, ky, kx] · x[n, c, iy, ix]
+//! iy = oy · stride + ky · dilation − padding, ix alike
 //! ```
 //!
 //! The three are derivatives of one form, Σ w · x · y over the terms above, so that each is also
@@ -91,12 +92,12 @@ impl Conv {
     /// Output rows whose unfolded inputs make one block.
     fn block_rows(&self) -> usize {
         let [height, width] = self.sliding.output();
-        (BLOCK / (self.taps() * width)).clamp(1, height)
+        (BLOCK / self.taps().saturating_mul(width)).clamp(1, height)
     }
 
     /// Input channels whose unfolded planes make one block.
     fn block_inputs(&self) -> usize {
-        let channel = self.sliding.window().places() * self.sliding.outputs();
+        let channel = self.sliding.window().places().saturating_mul(self.sliding.outputs());
         (BLOCK / channel).clamp(1, self.inputs)
     }
 
@@ -110,7 +111,7 @@ impl Conv {
     fn piece(&self) -> usize {
         let [_, width] = self.sliding.output();
         let places = self.sliding.window().places();
-        let rows = self.taps().saturating_mul(self.block_rows() * width);
+        let rows = self.taps().saturating_mul(width).saturating_mul(self.block_rows());
         let channels = (self.block_inputs() * places).saturating_mul(self.sliding.outputs());
         self.plane().saturating_add(rows.max(channels))
     }

@@ -81,7 +81,7 @@ mod tests {
             let mut want = vec![T::ZERO; m * n];
             matmul(&serial, a, b, None, &mut want);
             for (row, &bias) in want.chunks_mut(n).zip(&bias) {
-                row.iter_mut().for_each(|x| *x = *x + bias);
+                row.iter_mut().for_each(|x| *x += bias);
             }
             let pitch = n + 3;
             let mut got = vec![T::from_f64(9.0); m * pitch];

@@ -1,7 +1,5 @@
 //! The loops of the largest inputs: one for any window, and one for pairs of rows and columns.
 
-use std::array;
-
 use crate::simd::simd;
 use crate::{Element, Float, Sliding, Window};
 
@@ -59,14 +57,17 @@ fn wins<T: Float>(x: T, best: T) -> bool {
     (x > best) | (x.is_nan() & !best.is_nan())
 }
 
-/// [`largest`] of the squares under two rows.
+/// [`largest`] of the squares under two rows. The value and the place are chosen apart, each in
+/// registers of its own.
 #[inline(always)]
 fn pair<T: Float, P: Element>([[a, b], [c, d]]: [[T; 2]; 2]) -> (T, P) {
-    let places = [0.0, 1.0, 2.0, 3.0].map(P::from_f64);
-    let mut best = (a, places[0]);
-    best = if wins(b, best.0) { (b, places[1]) } else { best };
-    best = if wins(c, best.0) { (c, places[2]) } else { best };
-    if wins(d, best.0) { (d, places[3]) } else { best }
+    let (mut best, mut place) = (a, P::from_f64(0.0));
+    for (x, at) in [(b, 1.0), (c, 2.0), (d, 3.0)] {
+        let won = wins(x, best);
+        best = if won { x } else { best };
+        place = if won { P::from_f64(at) } else { place };
+    }
+    (best, place)
 }
 
 /// Rows are often shorter than a block, so a block may go on beyond its row: into results that
@@ -100,11 +101,9 @@ fn pairs_block<T: Float, P: Element>(
     y: &mut [T; BLOCK],
     places: &mut [P; BLOCK],
 ) {
-    let found: [(T, P); BLOCK] = array::from_fn(|i| {
-        pair([[upper[2 * i], upper[2 * i + 1]], [lower[2 * i], lower[2 * i + 1]]])
-    });
-    for (i, (largest, place)) in found.into_iter().enumerate() {
-        (y[i], places[i]) = (largest, place);
+    for i in 0..BLOCK {
+        let square = [[upper[2 * i], upper[2 * i + 1]], [lower[2 * i], lower[2 * i + 1]]];
+        (y[i], places[i]) = pair(square);
     }
 }
 

@@ -105,14 +105,14 @@ impl Regions {
     }
 
     /// The input cut into `output` regions along each axis, which overlap by one where the lengths
-    /// do not divide: region i is `⌊i · input / output⌋ .. ⌈(i + 1) · input / output⌉`. The
-    /// products fit; the tensor layer ensures it.
+    /// do not divide: region i is `⌊i · input / output⌋ .. ⌈(i + 1) · input / output⌉`.
     pub fn adaptive(input: [usize; 2], output: [usize; 2]) -> Self {
         let [rows, columns] = [0, 1].map(|axis| {
-            let (input, output) = (input[axis], output[axis]);
-            let region = |i: usize| {
-                let inputs = i * input / output..((i + 1) * input).div_ceil(output);
-                Region { count: inputs.len(), inputs }
+            // In u128: no product of two lengths is too large for it.
+            let (input, output) = (input[axis] as u128, output[axis] as u128);
+            let region = |i: u128| {
+                let (start, end) = (i * input / output, ((i + 1) * input).div_ceil(output));
+                Region { inputs: start as usize..end as usize, count: (end - start) as usize }
             };
             (0..output).map(region).collect()
         });

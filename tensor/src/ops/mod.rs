@@ -7,6 +7,7 @@ mod batch_norm;
 mod binary;
 mod cast;
 mod contiguous;
+mod convolution;
 mod cross_entropy;
 mod extreme;
 mod dropout;
@@ -31,3 +32,14 @@ mod var;
 mod rms_norm;
 
 pub use batch_norm::ChannelMoments;
+mod max_pool;
+mod plane_map;
+mod sum;
+mod sum_to;
+mod unary;
+mod window;
+
+pub use convolution::{ConvSettings, Convolution};
+pub use max_pool::MaxPlaces;
+pub use plane_map::PlaneMap;
+pub use window::Window;

@@ -1,0 +1,180 @@
+//! The time of one training step of two convolutional networks, on one thread, beside its floor:
+//! the arithmetic of its matrix products at the speed of the product alone.
+//!
+//! `cargo bench --bench cnn`
+
+use std::cell::RefCell;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use ringgrad::nn::optim::{Optimizer, sgd};
+use ringgrad::nn::{
+    self, Context, Conv2d, Flatten, Init, Linear, MaxPool2d, Module, Relu, Sequential,
+};
+use ringgrad::tensor::{ConvSettings, Window};
+use ringgrad::{Device, Tensor, Var};
+
+const BATCH: usize = 64;
+const WARM_UP: u64 = 5;
+
+/// A network, and the products `[rows of a, columns of a, columns of b]` of its forward: `samples`
+/// of each a step. All but the first layer have three of them in a step, the first has two.
+struct Case {
+    name: &'static str,
+    model: fn(&Init) -> nn::Result<Sequential>,
+    products: &'static [(usize, [usize; 3])],
+    threads: usize,
+    /// The project's target, in milliseconds a step.
+    target_ms: f64,
+}
+
+const LENET: [(usize, [usize; 3]); 5] = [
+    (BATCH, [6, 25, 784]),
+    (BATCH, [16, 150, 100]),
+    (1, [BATCH, 400, 120]),
+    (1, [BATCH, 120, 84]),
+    (1, [BATCH, 84, 10]),
+];
+
+const CNN: [(usize, [usize; 3]); 4] = [
+    (BATCH, [32, 9, 784]),
+    (BATCH, [64, 288, 196]),
+    (1, [BATCH, 3136, 128]),
+    (1, [BATCH, 128, 10]),
+];
+
+const CASES: [Case; 3] = [
+    Case { name: "LeNet-5 b64", model: lenet, products: &LENET, threads: 1, target_ms: 6.0 },
+    Case { name: "CNN b64", model: cnn, products: &CNN, threads: 1, target_ms: 40.0 },
+    Case { name: "CNN b64 2 threads", model: cnn, products: &CNN, threads: 2, target_ms: 25.0 },
+];
+
+fn padded(padding: usize) -> ConvSettings<2> {
+    ConvSettings { padding: [padding; 2], ..Default::default() }
+}
+
+/// LeCun et al. 1998, with rectifiers and max-pools.
+fn lenet(init: &Init) -> nn::Result<Sequential> {
+    let pool = || MaxPool2d::new(Window::new([2, 2]));
+    Ok(Sequential::new()
+        .then(Conv2d::new(&init.at("conv1"), [1, 6], [5, 5], padded(2))?)
+        .then(Relu)
+        .then(pool())
+        .then(Conv2d::new(&init.at("conv2"), [6, 16], [5, 5], padded(0))?)
+        .then(Relu)
+        .then(pool())
+        .then(Flatten)
+        .then(Linear::new(&init.at("fc1"), 400, 120)?)
+        .then(Relu)
+        .then(Linear::new(&init.at("fc2"), 120, 84)?)
+        .then(Relu)
+        .then(Linear::new(&init.at("fc3"), 84, 10)?))
+}
+
+/// Two convolutions of 3×3 and a hidden layer.
+fn cnn(init: &Init) -> nn::Result<Sequential> {
+    let pool = || MaxPool2d::new(Window::new([2, 2]));
+    Ok(Sequential::new()
+        .then(Conv2d::new(&init.at("conv1"), [1, 32], [3, 3], padded(1))?)
+        .then(Relu)
+        .then(pool())
+        .then(Conv2d::new(&init.at("conv2"), [32, 64], [3, 3], padded(1))?)
+        .then(Relu)
+        .then(pool())
+        .then(Flatten)
+        .then(Linear::new(&init.at("fc1"), 3136, 128)?)
+        .then(Relu)
+        .then(Linear::new(&init.at("fc2"), 128, 10)?))
+}
+
+fn device(case: &Case) -> Device {
+    Device::cpu_with_threads(case.threads).expect("threads")
+}
+
+fn time_of(case: &Case, steps: u64) -> nn::Result<Duration> {
+    let device = device(case);
+    let mut model = (case.model)(&Init::new(&device, 1))?;
+    let mut optimizer = Optimizer::new(&mut model, sgd(0.01).momentum(0.9))?;
+    let pixels = (0..BATCH * 784).map(|i| (i % 17) as f32 / 17.0).collect();
+    let x = Var::constant(Tensor::from_vec(&device, pixels, &[BATCH, 1, 28, 28])?);
+    let classes = (0..BATCH).map(|i| (i % 10) as i64).collect();
+    let classes = Tensor::from_vec(&device, classes, &[BATCH])?;
+    let mut began = Instant::now();
+    for step in 0..steps + WARM_UP {
+        if step == WARM_UP {
+            began = Instant::now();
+        }
+        let logits = model.forward(&Context::train(step, 0), &x)?;
+        let loss = nn::cross_entropy(&logits, &classes)?;
+        let gradients = loss.backward()?;
+        let count = loss.count();
+        drop((logits, loss));
+        optimizer.step(&mut model, &gradients, count)?;
+    }
+    Ok(began.elapsed())
+}
+
+/// Milliseconds of all matrix products of a step, done back to back.
+fn floor_ms(case: &Case) -> f64 {
+    let device = device(case);
+    let matrix = |m: usize, n: usize| {
+        let values = (0..m * n).map(|i| (i % 13) as f32 / 13.0).collect();
+        Tensor::from_vec(&device, values, &[m, n]).expect("a matrix")
+    };
+    let mut products = Vec::new();
+    for (layer, &(samples, [m, k, n])) in case.products.iter().enumerate() {
+        let (a, b, dy) = (matrix(m, k), matrix(k, n), matrix(m, n));
+        let turned = |x: &Tensor| x.transpose(0, 1).expect("a matrix");
+        products.push((samples, a.clone(), b.clone()));
+        products.push((samples, dy.clone(), turned(&b)));
+        if layer > 0 {
+            products.push((samples, turned(&a), dy));
+        }
+    }
+    let mut best = f64::INFINITY;
+    for _ in 0..20 {
+        let began = Instant::now();
+        for (samples, a, b) in &products {
+            for _ in 0..*samples {
+                black_box(a.matmul(b).expect("matrices that fit"));
+            }
+        }
+        best = best.min(began.elapsed().as_secs_f64() * 1e3);
+    }
+    best
+}
+
+fn steps(criterion: &mut Criterion) {
+    for case in &CASES {
+        let samples = RefCell::new(Vec::new());
+        let mut group = criterion.benchmark_group("cnn");
+        group.sample_size(20).warm_up_time(Duration::from_millis(200));
+        group.measurement_time(Duration::from_secs(3));
+        group.bench_function(case.name, |bencher| {
+            bencher.iter_custom(|steps| {
+                let time = time_of(case, steps).expect("a run without faults");
+                samples.borrow_mut().push(time.as_secs_f64() * 1e3 / steps as f64);
+                time
+            });
+        });
+        group.finish();
+        let mut samples = samples.into_inner();
+        samples.sort_by(f64::total_cmp);
+        // A filter on the command line leaves out groups.
+        if samples.is_empty() {
+            continue;
+        }
+        println!(
+            "{}: min {:.2} ms, median {:.2} ms a step; target {} ms, products alone {:.2} ms\n",
+            case.name,
+            samples[0],
+            samples[samples.len() / 2],
+            case.target_ms,
+            floor_ms(case)
+        );
+    }
+}
+
+criterion_group!(benches, steps);
+criterion_main!(benches);
