@@ -23,20 +23,15 @@ pub use buffer::{Buffer, update_buffers};
 pub use context::{Context, Mode};
 pub use error::{Error, Result};
 pub use init::{Init, fans};
-pub use layers::{Linear, Mlp, Relu, Sequential, mlp};
+pub use layers::{
+    AdaptiveAvgPool2d, AvgPool2d, BatchNorm, BatchNorm1d, BatchNorm2d, BnMlp, Cnn, Conv1d, Conv2d,
+    ConvTranspose2d, Dropout, Flatten, GroupNorm, LayerNorm, Linear, MaxPool2d, Mlp, Relu, RmsNorm,
+    Sequential, Upsample, bn_mlp, cnn, mlp,
+};
 pub use loss::Loss;
 pub use losses::{
     CrossEntropy, bce_loss, bce_with_logits, cross_entropy, huber_loss, kl_div, l1_loss, mse_loss,
     nll_loss,
 };
-pub use layers::{
-    BatchNorm, BatchNorm1d, BatchNorm2d, BnMlp, Dropout, GroupNorm, LayerNorm, Linear, Mlp, Relu,
-    RmsNorm, Sequential, bn_mlp, mlp,
-pub use init::Init;
-pub use layers::{
-    AdaptiveAvgPool2d, AvgPool2d, Cnn, Conv1d, Conv2d, ConvTranspose2d, Flatten, Linear, MaxPool2d,
-    Mlp, Relu, Sequential, Upsample, cnn, mlp,
-};
-pub use loss::{Loss, cross_entropy};
 pub use module::{Module, numel};
 pub use parameter::Parameter;

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::{Place, Seen, Sizes};
-use crate::Float;
-use crate::matmul::{MatRef, RowsMut, matmul_into};
+use crate::matmul::{Ends, MatRef, chain};
 use crate::reduce::lane_sum;
 use crate::simd::simd;
+use crate::{Float, Threads};
 
 /// Queries or keys of a block of causal attention; the module above promises it.
 const BLOCK: usize = 16;
@@ -24,6 +24,11 @@ fn keys_of(causal: bool, queries: &Range<usize>, keys: usize) -> usize {
     if causal { keys.min(queries.start + BLOCK) } else { keys }
 }
 
+/// `a · b` into rows of a slice, on the calling thread, with the stride of the rows.
+fn product<T: Float>(a: MatRef<'_, T>, b: MatRef<'_, T>, out: (&mut [T], usize)) {
+    chain(&Threads::serial(), a, b, Ends { resume: false, row_bias: None }, out);
+}
+
 /// `out`: the row of query 0 on, with its stride.
 pub(super) fn forward<T: Float>(
     sizes: Sizes,
@@ -38,7 +43,7 @@ pub(super) fn forward<T: Float>(
         let end = keys_of(seen.causal, &block, keys);
         let probs = &mut probs[block.start * keys..block.end * keys];
         let (q, k) = (q.block(block.clone(), 0..d), k.block(0..end, 0..d));
-        matmul_into(q, k.transposed(), RowsMut::new(probs, keys));
+        product(q, k.transposed(), (probs, keys));
         let rows = (block.clone()).zip(probs.chunks_exact_mut(keys.max(1)));
         simd(
             #[inline(always)]
@@ -51,7 +56,7 @@ pub(super) fn forward<T: Float>(
         );
         let p = MatRef::new(probs, block.len(), end, keys, 1);
         let out = &mut out[block.start * row..];
-        matmul_into(p, v.block(0..end, 0..d), RowsMut::new(out, row));
+        product(p, v.block(0..end, 0..d), (out, row));
     }
 }
 
@@ -137,7 +142,7 @@ pub(super) fn backward<T: Float>(
             let end = keys_of(head.causal, &block, keys);
             let ds = MatRef::new(&ds[block.start * keys..], block.len(), end, keys, 1);
             let out = &mut slices[place.slice][place.offset + block.start * place.row..];
-            matmul_into(ds, k.block(0..end, 0..d), RowsMut::new(out, place.row));
+            product(ds, k.block(0..end, 0..d), (out, place.row));
         }
     }
     if let Some(place) = dk {
@@ -155,7 +160,7 @@ impl<T: Float> Head<'_, T> {
             let pairs = MatRef::new(&pairs[from..], queries - start, block.len(), keys, 1);
             let out = &mut out[place.offset + block.start * place.row..];
             let x = x.block(start..queries, 0..d);
-            matmul_into(pairs.transposed(), x, RowsMut::new(out, place.row));
+            product(pairs.transposed(), x, (out, place.row));
         }
     }
 
@@ -169,7 +174,7 @@ impl<T: Float> Head<'_, T> {
             let pairs = block.start * keys..block.end * keys;
             let (probs, ds) = (&self.probs[pairs.clone()], &mut ds[pairs]);
             let (dout, v) = (self.dout.block(block, 0..d), v.block(0..end, 0..d));
-            matmul_into(dout, v.transposed(), RowsMut::new(ds, keys));
+            product(dout, v.transposed(), (ds, keys));
             let rows = ds.chunks_exact_mut(keys.max(1)).zip(probs.chunks_exact(keys.max(1)));
             simd(
                 #[inline(always)]

@@ -28,7 +28,6 @@
 mod batch;
 mod chain;
 mod cpu;
-mod into;
 mod lanes;
 mod pack;
 #[cfg(test)]
@@ -45,7 +44,6 @@ use crate::{DType, Float, Threads};
 pub use batch::matmul_batched;
 pub(crate) use chain::{Ends, chain};
 use cpu::{Path, Product, Registers};
-pub(crate) use into::{RowsMut, matmul_into};
 
 /// Multiply-adds that are worth a thread of their own.
 const WORK_PER_THREAD: usize = 3_000_000;

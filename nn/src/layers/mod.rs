@@ -2,11 +2,11 @@
 
 mod batch_norm;
 mod bn_mlp;
+mod cnn;
+mod conv;
 mod dropout;
 mod group_norm;
 mod layer_norm;
-mod cnn;
-mod conv;
 mod linear;
 mod mlp;
 mod pool;
