@@ -16,8 +16,8 @@ pub(crate) fn wanted(model: &dyn Module) -> Vec<(String, Vec<usize>, tensor::DTy
         .collect()
 }
 
-/// Reads the parameters and buffers of `model` from `path`; missing, extra and misshapen entries are all
-/// listed in the error.
+/// Reads the parameters and buffers of `model` from `path`; missing, extra and misshapen entries
+/// are all listed in the error.
 pub(crate) fn read(path: &Path, model: &dyn Module) -> Result<Vec<Array>> {
     let arrays = checkpoint::load(path)?.arrays;
     checkpoint::check_names(&arrays, &wanted(model))?;

@@ -2,8 +2,9 @@
 //!
 //! In training μ and σ² are those of the global batch, so they depend on the samples of every
 //! shard. Two reductions make them: of `Σ x` with the count n, then of `Σ (x − μ)²`. In the vjp
-//! `Σ dy` and `Σ dy · x̂` are reduced before `dx = r · w · ((dy − Σ dy / n) − x̂ · Σ (dy · x̂) / n)`;
-//! this shard's own sums are `db` and `dw`, which are added up like any parameter's gradient.
+//! `Σ dy` and `Σ dy · x̂` are reduced before dx is formed:
+//! `dx = r · w · ((dy − Σ dy / n) − x̂ · Σ (dy · x̂) / n)`. This shard's own sums are `db` and
+//! `dw`, which are added up like any parameter's gradient.
 //!
 //! With given statistics they are constants: `dx = r · w · dy`.
 

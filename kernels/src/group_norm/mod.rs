@@ -148,3 +148,63 @@ fn group_len(shape: Channels, groups: usize) -> usize {
     assert!(groups > 0 && shape.channels.is_multiple_of(groups), "groups divide the channels");
     shape.channels / groups * shape.inner
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(len: usize, phase: f32) -> Vec<f32> {
+        (0..len).map(|i| 1.5 * (1.3 * i as f32 + phase).sin() + 0.2).collect()
+    }
+
+    /// y, dx and the pairs of db and dw.
+    fn run(threads: &Threads, shape: Channels, groups: usize) -> [Vec<f32>; 3] {
+        let (x, dy) = (numbers(shape.numel(), 0.1), numbers(shape.numel(), 0.8));
+        let (w, b) = (numbers(shape.channels, 1.7), numbers(shape.channels, 2.9));
+        let (mut y, mut mean) = (vec![f32::NAN; x.len()], vec![f32::NAN; shape.samples * groups]);
+        let (mut dx, mut rstd) = (y.clone(), mean.clone());
+        let mut pairs = vec![[f32::NAN; 2]; shape.channels];
+        let outputs = [&mut y[..], &mut mean, &mut rstd];
+        group_norm(threads, (&x, shape), [Some(&w), Some(&b)], (groups, 1e-5), outputs);
+        let (moments, slices) = (Moments { mean: &mean, rstd: &rstd }, ([&x[..], &dy], shape));
+        group_norm_vjp(threads, slices, (Some(&w), groups), moments, &mut dx);
+        group_norm_affine_vjp(threads, slices, groups, moments, &mut pairs);
+        [y, dx, pairs.concat()]
+    }
+
+    #[test]
+    fn threads_do_not_change_a_bit() {
+        let threads = Threads::new(3).unwrap();
+        for (samples, channels, inner) in [(2 * MIN_PART / 8, 8, 1), (5, 4, MIN_PART / 8)] {
+            let shape = Channels { samples, channels, inner };
+            assert_eq!(run(&threads, shape, 2), run(&Threads::serial(), shape, 2));
+        }
+    }
+
+    #[test]
+    fn groups_are_normalized_by_the_formula() {
+        for inner in (1..=17).chain([33]) {
+            let shape = Channels { samples: 3, channels: 6, inner };
+            let [y, _, pairs] = run(&Threads::serial(), shape, 2);
+            let (x, dy) = (numbers(shape.numel(), 0.1), numbers(shape.numel(), 0.8));
+            let (w, b) = (numbers(6, 1.7), numbers(6, 2.9));
+            let mut want = [[0.0; 2]; 6];
+            for (group, x) in x.chunks(3 * inner).enumerate() {
+                let n = x.len() as f64;
+                let mean = x.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
+                let var = x.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
+                for (i, &x) in x.iter().enumerate() {
+                    let (at, c) = (group * 3 * inner + i, group % 2 * 3 + i / inner);
+                    let hat = (f64::from(x) - mean) / (var + 1e-5).sqrt();
+                    let y_want = hat * f64::from(w[c]) + f64::from(b[c]);
+                    assert!((f64::from(y[at]) - y_want).abs() < 1e-5, "{inner} {at}");
+                    want[c][0] += f64::from(dy[at]);
+                    want[c][1] += f64::from(dy[at]) * hat;
+                }
+            }
+            for (got, want) in pairs.iter().zip(want.concat()) {
+                assert!((f64::from(*got) - want).abs() < 5e-5, "{inner} {got} {want}");
+            }
+        }
+    }
+}
