@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod device;
+mod display;
 mod error;
 mod layout;
 mod ops;

@@ -24,6 +24,10 @@ impl Op for Sum {
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
         grads.give(0, dy.reshape(&self.kept)?.broadcast_to(&self.x_shape)?)
     }
+
+    fn vjp_var(&self, dy: &Var, _: &crate::Inputs<'_>) -> Result<Vec<Var>> {
+        Ok(vec![dy.reshape(&self.kept)?.broadcast_to(&self.x_shape)?])
+    }
 }
 
 impl Var {
