@@ -7,6 +7,7 @@
 
 mod axes;
 mod device;
+mod display;
 mod error;
 mod layout;
 mod ops;

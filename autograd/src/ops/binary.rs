@@ -32,6 +32,23 @@ impl Op for Binary {
         }
         Ok(())
     }
+
+    fn vjp_var(&self, dz: &Var, inputs: &crate::Inputs<'_>) -> Result<Vec<Var>> {
+        let (x, y) = (inputs.var(0, &self.x), inputs.var(1, &self.y));
+        let (dx, dy) = match self.op {
+            BinaryOp::Add => (dz.clone(), dz.clone()),
+            BinaryOp::Mul => ((dz * &y)?, (dz * &x)?),
+            _ => panic!(),
+        };
+        let fit = |d: Var, like: &Tensor| -> Result<Var> {
+            if d.value().shape() == like.shape() {
+                Ok(d)
+            } else {
+                d.sum_all()?.reshape(like.shape())
+            }
+        };
+        Ok(vec![fit(dx, &self.x)?, fit(dy, &self.y)?])
+    }
 }
 
 impl Var {

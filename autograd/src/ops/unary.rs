@@ -25,6 +25,14 @@ impl Op for Unary {
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
         grads.give(0, self.x.unary_vjp(self.op, &self.y, dy)?)
     }
+
+    fn vjp_var(&self, dy: &Var, inputs: &crate::Inputs<'_>) -> Result<Vec<Var>> {
+        let y = inputs.output(&self.y);
+        match self.op {
+            UnaryOp::Exp => Ok(vec![(dy * &y)?]),
+            _ => panic!(),
+        }
+    }
 }
 
 impl Var {

@@ -22,6 +22,10 @@ impl Op for Reshape {
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
         grads.give(0, dy.reshape(&self.x_shape)?)
     }
+
+    fn vjp_var(&self, dy: &Var, _: &crate::Inputs<'_>) -> Result<Vec<Var>> {
+        Ok(vec![dy.reshape(&self.x_shape)?])
+    }
 }
 
 struct Permute {
@@ -49,6 +53,11 @@ impl Op for BroadcastTo {
 
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
         grads.give(0, dy.sum_to(&self.x_shape)?)
+    }
+
+    fn vjp_var(&self, dy: &Var, _: &crate::Inputs<'_>) -> Result<Vec<Var>> {
+        assert!(self.x_shape.iter().all(|&l| l == 1));
+        Ok(vec![dy.sum_all()?.reshape(&self.x_shape)?])
     }
 }
 
