@@ -11,6 +11,7 @@
 //! * **Unsafe.** This is the only crate that may contain it.
 
 pub mod batch_norm;
+pub mod band;
 pub mod binary;
 pub mod conv;
 mod channels;
@@ -22,12 +23,14 @@ pub mod group_norm;
 pub mod hash;
 mod lanes;
 pub mod layer_norm;
+pub mod index;
 mod math;
 pub mod matmul;
 pub mod pool;
 pub mod nll_loss;
 pub mod random;
 pub mod reduce;
+pub mod remap;
 pub mod ring_all_reduce;
 pub mod scan;
 pub mod rms_norm;
