@@ -12,6 +12,7 @@
 
 pub mod attention;
 pub mod batch_norm;
+pub mod band;
 pub mod binary;
 mod channels;
 pub mod conv;
@@ -24,12 +25,14 @@ pub mod group_norm;
 pub mod hash;
 mod lanes;
 pub mod layer_norm;
+pub mod index;
 mod math;
 pub mod matmul;
 pub mod nll_loss;
 pub mod pool;
 pub mod random;
 pub mod reduce;
+pub mod remap;
 pub mod ring_all_reduce;
 pub mod rms_norm;
 pub mod scan;

@@ -33,6 +33,15 @@ pub struct Axes {
     all: bool,
 }
 
+/// How a row-major tensor of `shape` is read along one axis, which exists.
+pub(crate) fn plain(shape: &[usize], axis: usize) -> Axis {
+    Axis {
+        outer: shape[..axis].iter().product(),
+        len: shape[axis],
+        inner: shape[axis + 1..].iter().product(),
+    }
+}
+
 impl From<&[usize]> for Axes {
     fn from(axes: &[usize]) -> Self {
         let mut named = [0; Shape::MAX_NDIM + 1];

@@ -85,6 +85,16 @@ impl Layout {
         Ok(Layout { shape: self.shape.with_len(axis, len), strides: self.strides, offset })
     }
 
+    /// Every `step`-th element of `axis`, from the first one; `step` is at least 1 and the axis
+    /// exists: the caller ensures both.
+    pub(crate) fn stepped(&self, axis: usize, step: usize) -> Self {
+        let len = self.shape[axis].div_ceil(step);
+        let mut strides = self.strides;
+        // With one element there is no neighbour, and the product may not fit.
+        strides[axis] = if len > 1 { strides[axis] * step } else { 1 };
+        Layout { shape: self.shape.with_len(axis, len), strides, offset: self.offset }
+    }
+
     /// Repeats axes of length 1, and adds axes at the left, until the shape is `shape`.
     pub(crate) fn broadcast_to(&self, shape: Shape) -> Result<Self> {
         let op = "broadcast_to";

@@ -1,6 +1,8 @@
 //! Views: other layouts over the same elements. No element moves, but for a reshape of a tensor
 //! whose elements do not lie in row-major order.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -49,6 +51,108 @@ impl Tensor {
     /// An axis or range that does not exist.
     pub fn narrow(&self, axis: usize, start: usize, len: usize) -> Result<Tensor> {
         Ok(self.with_layout(self.layout().narrow(axis, start, len)?))
+    }
+
+    /// [`Tensor::reshape`] with at most one length left open: `None` is whatever is left.
+    ///
+    /// # Errors
+    /// As there, more than one open length, or one that no number fits.
+    pub fn reshape_infer(&self, lens: &[Option<usize>]) -> Result<Tensor> {
+        let op = "reshape_infer";
+        let known = lens.iter().flatten().try_fold(1usize, |n, &len| n.checked_mul(len));
+        let open = lens.iter().filter(|len| len.is_none()).count();
+        let left = known.filter(|&known| known > 0).map(|known| self.numel() / known);
+        if open > 1 || (open == 1 && left.is_none()) {
+            let rule = "at most one length may be open, and the others must not multiply to 0";
+            return Err(Error::Shape { op, shape: *self.shape(), rule });
+        }
+        let lens = lens.iter().map(|len| len.or(left).unwrap_or(0));
+        self.reshape(&lens.collect::<Vec<_>>())
+    }
+
+    /// Without `axis`, whose length is 1.
+    ///
+    /// # Errors
+    /// An axis that does not exist or is longer or empty.
+    pub fn squeeze(&self, axis: usize) -> Result<Tensor> {
+        let op = "squeeze";
+        self.shape().check_axis(op, axis)?;
+        if self.shape()[axis] != 1 {
+            let rule = "only an axis of length 1 can be squeezed: narrow or reduce it first";
+            return Err(Error::Shape { op, shape: *self.shape(), rule });
+        }
+        self.narrow(axis, 0, 1)?.reshape(&self.shape().without(axis))
+    }
+
+    /// With a new axis of length 1 before `axis`, or behind the last.
+    ///
+    /// # Errors
+    /// An axis beyond the number of axes, or too many axes.
+    pub fn unsqueeze(&self, axis: usize) -> Result<Tensor> {
+        let op = "unsqueeze";
+        if axis > self.ndim() {
+            return Err(Error::Axis { op, axis, shape: *self.shape() });
+        }
+        let (before, behind) = self.shape().split_at(axis);
+        self.reshape(&Shape::new(op, &[before, &[1], behind].concat())?)
+    }
+
+    /// Axes `first..=last` as one.
+    ///
+    /// # Errors
+    /// Axes that do not exist, or the last before the first.
+    pub fn flatten(&self, first: usize, last: usize) -> Result<Tensor> {
+        let op = "flatten";
+        self.shape().check_axis(op, last)?;
+        if first > last {
+            return Err(Error::Axis { op, axis: first, shape: *self.shape() });
+        }
+        let shape = self.shape();
+        let len = shape[first..=last].iter().product();
+        self.reshape(&[&shape[..first], &[len], &shape[last + 1..]].concat())
+    }
+
+    /// Every `step`-th of the elements `range` of `axis`, from the first one.
+    ///
+    /// # Errors
+    /// An axis or range that does not exist, or a step of 0.
+    pub fn slice(&self, axis: usize, range: Range<usize>, step: usize) -> Result<Tensor> {
+        if step == 0 || range.start > range.end {
+            let rule = "a slice goes forwards, in steps of at least 1";
+            return Err(Error::Shape { op: "slice", shape: *self.shape(), rule });
+        }
+        let range = self.narrow(axis, range.start, range.end - range.start)?;
+        Ok(range.with_layout(range.layout().stepped(axis, step)))
+    }
+
+    /// Element `index` of `axis`, which is dropped.
+    ///
+    /// # Errors
+    /// An axis or index that does not exist.
+    pub fn select(&self, axis: usize, index: usize) -> Result<Tensor> {
+        self.narrow(axis, index, 1)?.squeeze(axis)
+    }
+
+    /// The elements `repeats[k]` times one after the other along each axis k, as tiles; more
+    /// repeats than axes add axes at the left.
+    ///
+    /// # Errors
+    /// Fewer repeats than axes, more than 4 axes, or a result that does not fit in memory.
+    pub fn repeat(&self, repeats: &[usize]) -> Result<Tensor> {
+        let op = "repeat";
+        let Some(added) = repeats.len().checked_sub(self.ndim()) else {
+            let rule = "give one number of repeats for each axis";
+            return Err(Error::Shape { op, shape: *self.shape(), rule });
+        };
+        let lens = [&vec![1; added][..], self.shape()].concat();
+        let (mut ones, mut wide, mut result) = (Vec::new(), Vec::new(), Vec::new());
+        for (&len, &count) in lens.iter().zip(repeats) {
+            ones.extend([1, len]);
+            wide.extend([count, len]);
+            result.push(len.saturating_mul(count));
+        }
+        Shape::new(op, &result)?;
+        self.reshape(&Shape::new(op, &ones)?)?.broadcast_to(&wide)?.reshape(&result)
     }
 
     /// Axes of length 1 repeated, and axes added at the left, until the shape is `shape`.
