@@ -9,8 +9,8 @@
 mod anomaly;
 mod arena;
 mod backward;
-mod checkpoint;
 mod batch_reduce;
+mod checkpoint;
 mod coverage;
 mod dot;
 mod error;
@@ -28,8 +28,8 @@ mod sink;
 mod var;
 
 pub use arena::LeafArena;
-pub use checkpoint::checkpoint;
 pub use batch_reduce::{BatchReduce, LocalBatch};
+pub use checkpoint::checkpoint;
 pub use error::{Error, Result};
 pub use gradcheck::{Mismatch, gradcheck, gradcheck_twice};
 pub use gradients::Gradients;

@@ -1,11 +1,8 @@
 //! The element types of a tensor, and the few facts every layer needs about each.
 
 use std::fmt::{self, Debug, Display};
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 use half::{bf16, f16};
-
-use crate::math;
 
 /// The type of a tensor's elements, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,43 +76,6 @@ pub trait Element: bytemuck::Pod + Default + PartialEq + Debug + Send + Sync + '
     fn to_f64(self) -> f64;
     /// The value of this type nearest to `value`.
     fn from_f64(value: f64) -> Self;
-}
-
-/// An element type with arithmetic: f32 or f64.
-///
-/// Products and sums are rounded one by one; a fused multiply-add happens only where
-/// [`Float::mul_add`] is written. So an expression has one value on every machine.
-pub trait Float:
-    Element
-    + Display
-    + PartialOrd
-    + Add<Output = Self>
-    + AddAssign
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
-{
-    /// Positive zero.
-    const ZERO: Self;
-    /// One.
-    const ONE: Self;
-    /// `self · a + b`, rounded once.
-    fn mul_add(self, a: Self, b: Self) -> Self;
-    /// The square root, correctly rounded.
-    fn sqrt(self) -> Self;
-    /// The magnitude; clears the sign also of zero and NaN.
-    fn abs(self) -> Self;
-    /// Neither infinite nor NaN.
-    fn is_finite(self) -> bool;
-    /// Not a number.
-    fn is_nan(self) -> bool;
-    /// eˣ, within 1 ulp in f32 and 2 in f64; 0 where it underflows, +∞ where it overflows.
-    fn exp(self) -> Self;
-    /// The natural logarithm, as close; −∞ at ±0, NaN below.
-    fn ln(self) -> Self;
-    /// The hyperbolic tangent, as close; it keeps the sign of zero.
-    fn tanh(self) -> Self;
 }
 
 /// `value` in f32 rounded to odd: exact, or else the neighbour with an odd last bit. A second
@@ -194,80 +154,6 @@ impl Element for u8 {
     }
     fn from_f64(value: f64) -> Self {
         value as u8
-    }
-}
-
-impl Float for f32 {
-    const ZERO: Self = 0.0;
-    const ONE: Self = 1.0;
-    #[inline(always)]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        f32::mul_add(self, a, b)
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        f32::sqrt(self)
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        f32::abs(self)
-    }
-    #[inline(always)]
-    fn is_finite(self) -> bool {
-        f32::is_finite(self)
-    }
-    #[inline(always)]
-    fn is_nan(self) -> bool {
-        f32::is_nan(self)
-    }
-    #[inline(always)]
-    fn exp(self) -> Self {
-        math::exp(self)
-    }
-    #[inline(always)]
-    fn ln(self) -> Self {
-        math::ln(self)
-    }
-    #[inline(always)]
-    fn tanh(self) -> Self {
-        math::tanh(self)
-    }
-}
-
-impl Float for f64 {
-    const ZERO: Self = 0.0;
-    const ONE: Self = 1.0;
-    #[inline(always)]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        f64::mul_add(self, a, b)
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        f64::sqrt(self)
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        f64::abs(self)
-    }
-    #[inline(always)]
-    fn is_finite(self) -> bool {
-        f64::is_finite(self)
-    }
-    #[inline(always)]
-    fn is_nan(self) -> bool {
-        f64::is_nan(self)
-    }
-    #[inline(always)]
-    fn exp(self) -> Self {
-        math::exp(self)
-    }
-    #[inline(always)]
-    fn ln(self) -> Self {
-        math::ln(self)
-    }
-    #[inline(always)]
-    fn tanh(self) -> Self {
-        math::tanh(self)
     }
 }
 

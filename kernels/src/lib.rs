@@ -11,25 +11,28 @@
 //! * **Unsafe.** This is the only crate that may contain it.
 
 pub mod attention;
-pub mod batch_norm;
 pub mod band;
+pub mod batch_norm;
 pub mod binary;
 mod channels;
+pub mod compare;
 pub mod conv;
 pub mod copy;
 pub mod cross_entropy;
 pub mod dropout;
 mod element;
 pub mod embedding;
+mod float;
 pub mod group_norm;
 pub mod hash;
+pub mod index;
 mod lanes;
 pub mod layer_norm;
-pub mod index;
 mod math;
 pub mod matmul;
 pub mod nll_loss;
 pub mod pool;
+mod promote;
 pub mod random;
 pub mod reduce;
 pub mod remap;
@@ -47,9 +50,11 @@ pub mod unary;
 pub mod update;
 pub mod upsample;
 mod walk;
+pub mod where_mask;
 mod window;
 
-pub use element::{DType, Element, Float};
+pub use element::{DType, Element};
+pub use float::Float;
 pub use matmul::{MatRef, matmul};
 pub use strided::Strided;
 pub use threads::Threads;

@@ -26,7 +26,14 @@
 //!
 //! Subnormal numbers are ordinary inputs and results.
 
+mod gauss;
+mod power;
+mod trig;
+
 use crate::Float;
+pub(crate) use gauss::{erf, normal};
+pub(crate) use power::{ln_1p, pow};
+pub(crate) use trig::{cos, sin};
 
 /// What the functions need to know of a binary format: its tables, and its bits.
 pub(crate) trait Format: Float {

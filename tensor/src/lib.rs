@@ -23,6 +23,7 @@ pub use device::{Cpu, Device};
 pub use error::{Error, Result};
 pub use kernels::DType;
 pub use kernels::binary::{BinaryOp, Side};
+pub use kernels::compare::{CompareOp, LogicalOp};
 pub use kernels::unary::UnaryOp;
 pub use kernels::upsample::Sampling;
 pub use layout::Layout;

@@ -1,17 +1,23 @@
 //! What several integration tests need: a small training run, described as data.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ringgrad::dist::ReplicaSettings;
 use ringgrad::hash::NamedValues;
 use ringgrad::nn::data::Step;
-use ringgrad::nn::{self, Init, Module, optim};
+use ringgrad::nn::optim::{self, Recipe};
+use ringgrad::nn::{self, Init, Module};
 use ringgrad::{Algorithm, Result, Trainer, World};
 
-/// A training run of a perceptron.
+/// Makes a model.
+pub(crate) type Build = dyn Fn(&Init) -> nn::Result<Box<dyn Module>> + Send + Sync;
+
+/// A training run.
 #[derive(Clone)]
 pub(crate) struct Run {
-    pub(crate) sizes: Vec<usize>,
+    pub(crate) build: Arc<Build>,
+    pub(crate) recipe: Recipe,
     pub(crate) steps: Vec<Step>,
     pub(crate) ranks: usize,
     pub(crate) shards: usize,
@@ -28,10 +34,12 @@ pub(crate) struct Outcome {
 }
 
 impl Run {
-    /// Two ranks, two shards, the tree.
+    /// A perceptron of `sizes` on two ranks, two shards, the tree.
     pub(crate) fn new(sizes: &[usize], steps: Vec<Step>) -> Self {
+        let sizes = sizes.to_vec();
         Run {
-            sizes: sizes.to_vec(),
+            build: Arc::new(move |init| Ok(Box::new(nn::mlp(init, &sizes)?))),
+            recipe: optim::sgd(0.1).momentum(0.9).weight_decay(1e-4).into(),
             steps,
             ranks: 2,
             shards: 2,
@@ -52,14 +60,13 @@ impl Run {
             .deadline(Duration::from_secs(20));
         let outcomes = world.run(move |rank| -> Result<Outcome> {
             let init = Init::new(rank.device(), 1).dtype(run.dtype);
-            let mut model = nn::mlp(&init, &run.sizes)?;
+            let mut model = (run.build)(&init)?;
             if let Some(start) = &start {
                 model.visit_mut(&mut |parameter| set(parameter, start));
             }
-            let rule = optim::sgd(0.1).momentum(0.9).weight_decay(1e-4);
             let settings =
                 ReplicaSettings { bucket_bytes: run.bucket_bytes, ..ReplicaSettings::default() };
-            let mut trainer = Trainer::new(rank, model, rule, settings)?;
+            let mut trainer = Trainer::new(rank, model, run.recipe.clone(), settings)?;
             let mut losses = Vec::new();
             for step in &run.steps {
                 let report = trainer.step(step, |model, cx, batch| {

@@ -3,13 +3,15 @@
 //! Per element `dx = dz · ∂f/∂x` and `dy = dz · ∂f/∂y`. An element that broadcasting repeated
 //! took part in several outputs, so its gradient is the sum over them: `sum_to` its shape.
 
-use std::ops::{Add, Div, Mul, Sub};
+use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use tensor::{BinaryOp, Side, Tensor};
+use tensor::{BinaryOp, Side, Tensor, UnaryOp};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input_grads::InputGrads;
+use crate::inputs::Inputs;
 use crate::node::Op;
+use crate::ops::cast::in_f32;
 use crate::var::Var;
 
 struct Binary {
@@ -33,33 +35,82 @@ impl Op for Binary {
         Ok(())
     }
 
-    fn vjp_var(&self, dz: &Var, inputs: &crate::Inputs<'_>) -> Result<Vec<Var>> {
+    fn vjp_var(&self, dz: &Var, inputs: &Inputs<'_>) -> Result<Vec<Var>> {
         let (x, y) = (inputs.var(0, &self.x), inputs.var(1, &self.y));
         let (dx, dy) = match self.op {
             BinaryOp::Add => (dz.clone(), dz.clone()),
+            BinaryOp::Sub => (dz.clone(), dz.neg()?),
             BinaryOp::Mul => ((dz * &y)?, (dz * &x)?),
-            _ => panic!(),
-        };
-        let fit = |d: Var, like: &Tensor| -> Result<Var> {
-            if d.value().shape() == like.shape() {
-                Ok(d)
-            } else {
-                d.sum_all()?.reshape(like.shape())
+            BinaryOp::Div => {
+                let dx = (dz / &y)?;
+                let dy = (&dx * &(&x / &y)?)?.neg()?;
+                (dx, dy)
             }
+            BinaryOp::Max | BinaryOp::Min => {
+                // Steps: their slopes have slope 0, so their values will do.
+                let ones = Tensor::full(dz.value().device(), 1.0f64, dz.value().shape())?;
+                let ones = ones.cast(dz.value().dtype())?;
+                let slope = |side| self.x.binary_vjp(self.op, side, &self.y, &ones);
+                let times = |side| -> Result<Var> { dz * &Var::constant(slope(side)?) };
+                (times(Side::Left)?, times(Side::Right)?)
+            }
+            BinaryOp::SquaredError => {
+                let d = &(dz * &(&x - &y)?)? * 2.0;
+                let d = d?;
+                let opposite = d.neg()?;
+                (d, opposite)
+            }
+            _ => return Err(Error::NotTwiceDifferentiable { op: self.op.name() }),
         };
-        Ok(vec![fit(dx, &self.x)?, fit(dy, &self.y)?])
+        Ok(vec![dx.sum_to(self.x.shape())?, dy.sum_to(self.y.shape())?])
     }
 }
 
 impl Var {
-    /// `op` of each pair of elements, after broadcasting; see [`Tensor::binary`].
+    /// `op` of each pair of elements, after broadcasting and promotion; see [`Tensor::binary`]. Of
+    /// integers it is a constant.
     ///
     /// # Errors
     /// As there.
     pub fn binary(&self, op: BinaryOp, y: &Var) -> Result<Var> {
+        let (left, right) = (self.value().dtype(), y.value().dtype());
+        let dtype = left.promote(right);
+        if left != right {
+            return self.cast(dtype)?.binary(op, &y.cast(dtype)?);
+        }
+        if dtype.is_half() {
+            return in_f32([self, y], |[x, y]| x.binary(op, y));
+        }
         let z = self.value().binary(op, y.value())?;
+        if !dtype.is_float() {
+            return Ok(Var::constant(z));
+        }
         let saved = Binary { op, x: self.value().clone(), y: y.value().clone() };
         Ok(Var::from_op(z, &[self, y], saved))
+    }
+
+    /// The larger of each pair; see [`BinaryOp::Max`].
+    ///
+    /// # Errors
+    /// As [`Var::binary`].
+    pub fn maximum(&self, y: &Var) -> Result<Var> {
+        self.binary(BinaryOp::Max, y)
+    }
+
+    /// The smaller of each pair; see [`BinaryOp::Min`].
+    ///
+    /// # Errors
+    /// As [`Var::binary`].
+    pub fn minimum(&self, y: &Var) -> Result<Var> {
+        self.binary(BinaryOp::Min, y)
+    }
+
+    /// `xʸ` of each pair; see [`BinaryOp::Pow`].
+    ///
+    /// # Errors
+    /// As [`Var::binary`].
+    pub fn pow(&self, y: &Var) -> Result<Var> {
+        self.binary(BinaryOp::Pow, y)
     }
 }
 
@@ -88,5 +139,69 @@ impl Div for &Var {
     type Output = Result<Var>;
     fn div(self, y: &Var) -> Result<Var> {
         self.binary(BinaryOp::Div, y)
+    }
+}
+
+impl Add<&Var> for Result<Var> {
+    type Output = Result<Var>;
+    fn add(self, y: &Var) -> Result<Var> {
+        self.and_then(|x| &x + y)
+    }
+}
+
+impl Add<f64> for &Var {
+    type Output = Result<Var>;
+    fn add(self, y: f64) -> Result<Var> {
+        self.unary(UnaryOp::Shift(y))
+    }
+}
+
+impl Sub<&Var> for Result<Var> {
+    type Output = Result<Var>;
+    fn sub(self, y: &Var) -> Result<Var> {
+        self.and_then(|x| &x - y)
+    }
+}
+
+impl Sub<f64> for &Var {
+    type Output = Result<Var>;
+    fn sub(self, y: f64) -> Result<Var> {
+        self.unary(UnaryOp::Shift(-y))
+    }
+}
+
+impl Mul<&Var> for Result<Var> {
+    type Output = Result<Var>;
+    fn mul(self, y: &Var) -> Result<Var> {
+        self.and_then(|x| &x * y)
+    }
+}
+
+impl Mul<f64> for &Var {
+    type Output = Result<Var>;
+    fn mul(self, y: f64) -> Result<Var> {
+        self.unary(UnaryOp::Scale(y))
+    }
+}
+
+impl Div<&Var> for Result<Var> {
+    type Output = Result<Var>;
+    fn div(self, y: &Var) -> Result<Var> {
+        self.and_then(|x| &x / y)
+    }
+}
+
+impl Div<f64> for &Var {
+    type Output = Result<Var>;
+    fn div(self, y: f64) -> Result<Var> {
+        let y = Tensor::scalar(self.value().device(), y).cast(self.value().dtype())?;
+        self.binary(BinaryOp::Div, &Var::constant(y))
+    }
+}
+
+impl Neg for &Var {
+    type Output = Result<Var>;
+    fn neg(self) -> Result<Var> {
+        self.unary(UnaryOp::Neg)
     }
 }

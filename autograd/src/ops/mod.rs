@@ -17,6 +17,7 @@ mod max_pool;
 mod mean;
 mod nll_loss;
 mod norm;
+mod pairwise_loss;
 mod plane_map;
 mod prod;
 mod rms_norm;
@@ -28,5 +29,6 @@ mod sum;
 mod unary;
 mod var;
 mod view;
+mod where_mask;
 
 pub use batch_norm::BatchStatistics;

@@ -59,4 +59,20 @@ impl Var {
         let saved = Sum { x_shape: *self.value().shape(), kept: Shape::SCALAR };
         Ok(Var::from_op(self.value().sum_all()?, &[self], saved))
     }
+
+    /// The sum over what broadcasting from `shape` repeated, in that shape: how the gradient of a
+    /// broadcast operand is made.
+    ///
+    /// # Errors
+    /// A `shape` that does not broadcast to this one's.
+    pub fn sum_to(&self, shape: &Shape) -> Result<Var> {
+        let from = *self.value().shape();
+        if from == *shape {
+            return Ok(self.clone());
+        }
+        let added = from.ndim().saturating_sub(shape.ndim());
+        let repeated = |&axis: &usize| axis < added || shape[axis - added] != from[axis];
+        let axes: Vec<usize> = (0..from.ndim()).filter(repeated).collect();
+        self.sum(&axes[..], true)?.reshape(shape)
+    }
 }

@@ -24,7 +24,8 @@ pub fn triangle<T: Element>(
 ) {
     assert_eq!(x.len(), out.len(), "one result an element");
     assert!(x.is_empty() || x.len().is_multiple_of(rows * columns), "whole matrices");
-    for (row, (out, x)) in out.chunks_mut(columns.max(1)).zip(x.chunks(columns.max(1))).enumerate() {
+    for (row, (out, x)) in out.chunks_mut(columns.max(1)).zip(x.chunks(columns.max(1))).enumerate()
+    {
         let edge = (row % rows) as i128 + i128::from(diagonal);
         for (column, (out, &x)) in out.iter_mut().zip(x).enumerate() {
             let kept = match side {

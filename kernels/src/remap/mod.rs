@@ -51,13 +51,7 @@ pub fn remap<T: Element>(
 ///
 /// # Panics
 /// As [`remap`].
-pub fn remap_vjp<T: Float>(
-    threads: &Threads,
-    dy: &[T],
-    axis: Axis,
-    from: &[usize],
-    dx: &mut [T],
-) {
+pub fn remap_vjp<T: Float>(threads: &Threads, dy: &[T], axis: Axis, from: &[usize], dx: &mut [T]) {
     let Axis { outer, len, inner } = axis;
     assert_eq!(dx.len(), outer * len * inner, "dx is [outer, len, inner]");
     assert_eq!(dy.len(), outer * from.len() * inner, "dy is [outer, n, inner]");
@@ -148,7 +142,7 @@ mod tests {
     #[test]
     fn parts_stand_side_by_side_also_empty_ones() {
         let mut out = [0; 10];
-        let parts: [(&[i32], usize); 3] = [(&[1, 2, 3, 4], 2), (&[], 0), (&[5, 6, 7, 8, 9, 10], 3)];
+        let parts: [(&[i64], usize); 3] = [(&[1, 2, 3, 4], 2), (&[], 0), (&[5, 6, 7, 8, 9, 10], 3)];
         concatenate(&parts, (2, 1), &mut out);
         assert_eq!(out, [1, 2, 5, 6, 7, 3, 4, 8, 9, 10]);
     }

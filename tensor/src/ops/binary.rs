@@ -1,26 +1,40 @@
 //! `z = f(x, y)` elementwise with broadcasting, for every `f` of [`BinaryOp`], and the operators
-//! `+ − × ÷` on references.
+//! `+ − × ÷` on references, also with a number on the right, which takes the tensor's type.
 
-use std::ops::{Add, Div, Mul, Sub};
+use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use kernels::binary::{BinaryOp, Side, binary, binary_vjp};
+use kernels::binary::{BinaryOp, Side, binary, binary_vjp, integer};
+use kernels::unary::UnaryOp;
 use kernels::{DType, Float};
 
+use super::cast::in_f32;
 use crate::error::{Error, Result};
 use crate::shape::broadcast;
 use crate::storage::Stored;
 use crate::tensor::Tensor;
 
 impl Tensor {
-    /// `op` of each pair of elements, after broadcasting (see [`broadcast`]).
+    /// `op` of each pair of elements, after broadcasting (see [`broadcast`]) and promotion (see
+    /// [`DType::promote`]). Halves are widened to f32 and rounded once. Sums, differences and
+    /// products of integers, and the larger and smaller one, are integers modulo 2⁶⁴ (of masks
+    /// modulo 256); their other functions are f32.
     ///
     /// # Errors
-    /// Shapes that do not broadcast, two element types, or elements that are not f32 or f64.
+    /// Shapes that do not broadcast, or no memory for the result.
     pub fn binary(&self, op: BinaryOp, y: &Tensor) -> Result<Tensor> {
-        match common_dtype(op.name(), self, y)? {
+        let dtype = self.dtype().promote(y.dtype());
+        if self.dtype() != y.dtype() {
+            return self.cast(dtype)?.binary(op, &y.cast(dtype)?);
+        }
+        match dtype {
             DType::F32 => forward::<f32>(self, op, y),
             DType::F64 => forward::<f64>(self, op, y),
-            found => Err(Error::DType { op: op.name(), found, wanted: "f32 or f64" }),
+            DType::F16 | DType::BF16 => in_f32([self, y], |[x, y]| x.binary(op, y)),
+            DType::I64 => integers(self, op, y),
+            DType::U8 => {
+                let z = integers(&self.cast(DType::I64)?, op, &y.cast(DType::I64)?)?;
+                if z.dtype().is_float() { Ok(z) } else { low_bytes(op.name(), &z) }
+            }
         }
     }
 
@@ -28,9 +42,10 @@ impl Tensor {
     /// `dz`: the broadcasting is not undone (see [`Tensor::sum_to`]).
     ///
     /// # Errors
-    /// As [`Tensor::binary`], and a `dz` that has not the result's shape and type.
+    /// Two element types, elements that are not f32 or f64, shapes that do not broadcast, and a
+    /// `dz` that has not the result's shape and type.
     pub fn binary_vjp(&self, op: BinaryOp, side: Side, y: &Tensor, dz: &Tensor) -> Result<Tensor> {
-        let name = vjp_name(op);
+        let name = op.vjp_name();
         common_dtype(name, self, dz)?;
         match common_dtype(name, self, y)? {
             DType::F32 => backward::<f32>(self, op, side, y, dz),
@@ -38,11 +53,57 @@ impl Tensor {
             found => Err(Error::DType { op: name, found, wanted: "f32 or f64" }),
         }
     }
+
+    /// The larger of each pair; a NaN wins. See [`BinaryOp::Max`].
+    ///
+    /// # Errors
+    /// As [`Tensor::binary`].
+    pub fn maximum(&self, y: &Tensor) -> Result<Tensor> {
+        self.binary(BinaryOp::Max, y)
+    }
+
+    /// The smaller of each pair; a NaN wins. See [`BinaryOp::Min`].
+    ///
+    /// # Errors
+    /// As [`Tensor::binary`].
+    pub fn minimum(&self, y: &Tensor) -> Result<Tensor> {
+        self.binary(BinaryOp::Min, y)
+    }
+
+    /// `xʸ` of each pair. See [`BinaryOp::Pow`].
+    ///
+    /// # Errors
+    /// As [`Tensor::binary`].
+    pub fn pow(&self, y: &Tensor) -> Result<Tensor> {
+        self.binary(BinaryOp::Pow, y)
+    }
 }
 
 fn common_dtype(op: &'static str, x: &Tensor, y: &Tensor) -> Result<DType> {
     let (left, right) = (x.dtype(), y.dtype());
     if left == right { Ok(left) } else { Err(Error::DTypes { op, left, right }) }
+}
+
+fn integers(x: &Tensor, op: BinaryOp, y: &Tensor) -> Result<Tensor> {
+    let name = op.name();
+    let shape = broadcast(name, x.shape(), y.shape())?;
+    let (xs, ys) = (x.broadcast_to(&shape)?, y.broadcast_to(&shape)?);
+    let (xs, ys) = (xs.contiguous_for(name)?, ys.contiguous_for(name)?);
+    let (xv, yv) = (xs.typed::<i64>(name)?, ys.typed::<i64>(name)?);
+    let mut known = Some(());
+    let z = Tensor::computed(name, x.device(), shape, |out| known = integer(op, xv, yv, out))?;
+    match known {
+        Some(()) => Ok(z),
+        None => x.cast(DType::F32)?.binary(op, &y.cast(DType::F32)?),
+    }
+}
+
+/// i64 modulo 256.
+fn low_bytes(op: &'static str, x: &Tensor) -> Result<Tensor> {
+    let values = x.typed::<i64>(op)?;
+    Tensor::computed(op, x.device(), *x.shape(), |out| {
+        out.iter_mut().zip(values).for_each(|(out, &x)| *out = x as u8);
+    })
 }
 
 fn forward<T: Stored + Float>(x: &Tensor, op: BinaryOp, y: &Tensor) -> Result<Tensor> {
@@ -61,7 +122,7 @@ fn backward<T: Stored + Float>(
     y: &Tensor,
     dz: &Tensor,
 ) -> Result<Tensor> {
-    let name = vjp_name(op);
+    let name = op.vjp_name();
     let shape = broadcast(name, x.shape(), y.shape())?;
     if shape != *dz.shape() {
         let rule = "the upstream gradient must have the shape of the result";
@@ -73,18 +134,6 @@ fn backward<T: Stored + Float>(
     Tensor::computed(name, x.device(), shape, |out| {
         binary_vjp(threads, op, side, [xv, yv, dv], out);
     })
-}
-
-/// What an error calls a derivative of `op`.
-fn vjp_name(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "add_vjp",
-        BinaryOp::Sub => "sub_vjp",
-        BinaryOp::Mul => "mul_vjp",
-        BinaryOp::Div => "div_vjp",
-        BinaryOp::Max => "max_vjp",
-        BinaryOp::Min => "min_vjp",
-    }
 }
 
 impl Add for &Tensor {
@@ -115,14 +164,65 @@ impl Div for &Tensor {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Add<&Tensor> for Result<Tensor> {
+    type Output = Result<Tensor>;
+    fn add(self, y: &Tensor) -> Result<Tensor> {
+        self.and_then(|x| &x + y)
+    }
+}
 
-    #[test]
-    fn a_derivative_is_called_by_its_operation() {
-        for op in BinaryOp::ALL {
-            assert_eq!(vjp_name(op), format!("{}_vjp", op.name()));
-        }
+impl Add<f64> for &Tensor {
+    type Output = Result<Tensor>;
+    fn add(self, y: f64) -> Result<Tensor> {
+        self.unary(UnaryOp::Shift(y))
+    }
+}
+
+impl Sub<&Tensor> for Result<Tensor> {
+    type Output = Result<Tensor>;
+    fn sub(self, y: &Tensor) -> Result<Tensor> {
+        self.and_then(|x| &x - y)
+    }
+}
+
+impl Sub<f64> for &Tensor {
+    type Output = Result<Tensor>;
+    fn sub(self, y: f64) -> Result<Tensor> {
+        self.unary(UnaryOp::Shift(-y))
+    }
+}
+
+impl Mul<&Tensor> for Result<Tensor> {
+    type Output = Result<Tensor>;
+    fn mul(self, y: &Tensor) -> Result<Tensor> {
+        self.and_then(|x| &x * y)
+    }
+}
+
+impl Mul<f64> for &Tensor {
+    type Output = Result<Tensor>;
+    fn mul(self, y: f64) -> Result<Tensor> {
+        self.unary(UnaryOp::Scale(y))
+    }
+}
+
+impl Div<&Tensor> for Result<Tensor> {
+    type Output = Result<Tensor>;
+    fn div(self, y: &Tensor) -> Result<Tensor> {
+        self.and_then(|x| &x / y)
+    }
+}
+
+impl Div<f64> for &Tensor {
+    type Output = Result<Tensor>;
+    fn div(self, y: f64) -> Result<Tensor> {
+        self.binary(BinaryOp::Div, &Tensor::scalar(self.device(), y).cast(self.dtype())?)
+    }
+}
+
+impl Neg for &Tensor {
+    type Output = Result<Tensor>;
+    fn neg(self) -> Result<Tensor> {
+        self.unary(UnaryOp::Neg)
     }
 }

@@ -124,7 +124,8 @@ fn forward<T: Differentiable>(x: &Tensor, q: &Tensor) -> Result<(Tensor, Tensor)
 }
 
 fn backward<T: Differentiable>(softmax: &Tensor, q: &Tensor, dy: &Tensor) -> Result<Tensor> {
-    let (p, q, dy) = (softmax.contiguous_for(VJP)?, q.contiguous_for(VJP)?, dy.contiguous_for(VJP)?);
+    let (p, q, dy) =
+        (softmax.contiguous_for(VJP)?, q.contiguous_for(VJP)?, dy.contiguous_for(VJP)?);
     let (inputs, dy) = ([p.typed::<T>(VJP)?, q.typed::<T>(VJP)?], dy.typed::<T>(VJP)?);
     let (device, classes) = (p.device(), p.shape()[p.ndim() - 1]);
     Tensor::computed(VJP, device, *p.shape(), |dx| {
