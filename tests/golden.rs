@@ -93,7 +93,10 @@ fn every_trace_is_followed_at_its_numbers_of_ranks_in_both_modes() {
                 let outcome = run.train(Some(start.clone())).unwrap();
                 let (loss, params) = traces::errors(&golden, trace, &outcome);
                 println!("{id} {algorithm:?} {ranks} ranks: loss {loss:.3}, params {params:.3}");
-                assert!(loss <= 1.0 && params <= 1.0, "{id} {algorithm:?} {ranks}: {loss} {params}");
+                assert!(
+                    loss <= 1.0 && params <= 1.0,
+                    "{id} {algorithm:?} {ranks}: {loss} {params}"
+                );
             }
         }
     }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod axes;
+mod axis_map;
 mod device;
 mod display;
 mod error;
@@ -19,9 +20,11 @@ mod tensor_mut;
 mod view;
 
 pub use axes::Axes;
+pub use axis_map::AxisMap;
 pub use device::{Cpu, Device};
 pub use error::{Error, Result};
 pub use kernels::DType;
+pub use kernels::band::Triangle;
 pub use kernels::binary::{BinaryOp, Side};
 pub use kernels::compare::{CompareOp, LogicalOp};
 pub use kernels::unary::UnaryOp;

@@ -69,9 +69,7 @@ fn decoded(name: &str, view: &TensorView<'_>) -> Array {
     let four = |bytes: &[u8]| <[u8; 4]>::try_from(bytes).unwrap();
     let data = view.data();
     let (dtype, values) = match view.dtype() {
-        Dtype::F64 => {
-            (DType::F64, data.chunks(8).map(|b| f64::from_le_bytes(eight(b))).collect())
-        }
+        Dtype::F64 => (DType::F64, data.chunks(8).map(|b| f64::from_le_bytes(eight(b))).collect()),
         Dtype::I64 => {
             (DType::I64, data.chunks(8).map(|b| i64::from_le_bytes(eight(b)) as f64).collect())
         }

@@ -52,9 +52,8 @@ fn copies(case: &Case<'_>) -> Option<Outputs> {
         "repeat" => x().repeat(&counts(case, "repeats")),
         "pad" => {
             let pads = case.attr("pads").as_array().unwrap().iter();
-            let pad = |pair: &serde_json::Value| {
-                [0, 1].map(|side| pair[side].as_u64().unwrap() as usize)
-            };
+            let pad =
+                |pair: &serde_json::Value| [0, 1].map(|side| pair[side].as_u64().unwrap() as usize);
             x().pad(&pads.map(pad).collect::<Vec<_>>(), case.float("value"))
         }
         "cat" => Var::cat(&[x(), case.var("y")], case.axis("dim", ndim())),
@@ -77,9 +76,10 @@ fn indexed(case: &Case<'_>) -> Option<Outputs> {
         "gather" => x().gather(axis(), i()),
         "scatter_add" => x().scatter_add(axis(), i(), case.var("s")),
         "embedding" => case.var("w").embedding(i()),
-        "one_hot" => {
-            i().one_hot(case.int("classes"), ringgrad::tensor::DType::F32).map(Var::constant).map_err(Into::into)
-        }
+        "one_hot" => i()
+            .one_hot(case.int("classes"), ringgrad::tensor::DType::F32)
+            .map(Var::constant)
+            .map_err(Into::into),
         _ => return None,
     })
 }

@@ -65,8 +65,14 @@ pub(crate) fn axis(value: &Value, ndim: usize) -> usize {
 
 /// Runs the op of a case, which exactly one of the files knows.
 fn outputs(case: &Case<'_>) -> Outputs {
-    let known =
-        [elementwise::run, reductions::run, movement::run, layers::run, losses::run, second_order::run];
+    let known = [
+        elementwise::run,
+        reductions::run,
+        movement::run,
+        layers::run,
+        losses::run,
+        second_order::run,
+    ];
     let found = known.iter().find_map(|run| run(case));
     found.unwrap_or_else(|| Err(format!("the runner does not know the op {:?}", case.op).into()))
 }
@@ -85,7 +91,11 @@ pub(crate) fn run(golden: &Golden, entry: &Value, dtype: DType) -> Result<f64, S
         let leaf = grads.contains(&name) || entry["op"] == "hvp";
         inputs.insert(name, if leaf { Var::leaf(name, value) } else { Var::constant(value) });
     }
-    let case = Case { op: entry["op"].as_str().ok_or("a case without op")?, attrs: &entry["attrs"], inputs };
+    let case = Case {
+        op: entry["op"].as_str().ok_or("a case without op")?,
+        attrs: &entry["attrs"],
+        inputs,
+    };
     let outputs = outputs(&case).map_err(|e| e.to_string())?;
     if outputs.len() != entry["outputs"].as_u64().unwrap_or(0) as usize {
         return Err(format!("{} outputs", outputs.len()));
@@ -144,5 +154,9 @@ fn compare(what: &str, found: &Tensor, wanted: &Array, dtype: DType) -> Result<f
     }
     let values = found.cast(DType::F64).and_then(|x| x.to_vec::<f64>());
     let error = error(&values.map_err(|e| e.to_string())?, &wanted.values, tolerance(dtype));
-    if error.is_finite() { Ok(error) } else { Err(format!("{what} is not finite where it must be, or not what it must be")) }
+    if error.is_finite() {
+        Ok(error)
+    } else {
+        Err(format!("{what} is not finite where it must be, or not what it must be"))
+    }
 }

@@ -16,11 +16,11 @@ mod sequential;
 
 pub use batch_norm::{BatchNorm, BatchNorm1d, BatchNorm2d};
 pub use bn_mlp::{BnMlp, bn_mlp};
+pub use cnn::{Cnn, cnn};
+pub use conv::{Conv1d, Conv2d, ConvTranspose2d};
 pub use dropout::Dropout;
 pub use group_norm::GroupNorm;
 pub use layer_norm::LayerNorm;
-pub use cnn::{Cnn, cnn};
-pub use conv::{Conv1d, Conv2d, ConvTranspose2d};
 pub use linear::Linear;
 pub use mlp::{Mlp, mlp};
 pub use pool::{AdaptiveAvgPool2d, AvgPool2d, Flatten, MaxPool2d, Upsample};

@@ -59,11 +59,19 @@ impl Tensor {
         Tensor::cat(&rows.iter().collect::<Vec<_>>(), axis)
     }
 
-    /// The tensor in views of at most ⌈length / `chunks`⌉ along `axis`, as PyTorch cuts it: the
-    /// last may be shorter, and there may be fewer.
+    /// Start and length of each part when `axis` is cut into at most `chunks` parts of ⌈length /
+    /// `chunks`⌉, as PyTorch cuts it: the last may be shorter, and there may be fewer.
     ///
     /// # Errors
     /// An axis that does not exist, or no chunks.
+    pub fn chunk_ranges(&self, chunks: usize, axis: usize) -> Result<Vec<(usize, usize)>> {
+        chunk_ranges(self.shape(), chunks, axis)
+    }
+
+    /// The tensor in the views that [`Tensor::chunk_ranges`] names.
+    ///
+    /// # Errors
+    /// As there.
     pub fn chunk(&self, chunks: usize, axis: usize) -> Result<Vec<Tensor>> {
         let ranges = chunk_ranges(self.shape(), chunks, axis)?;
         ranges.into_iter().map(|(start, len)| self.narrow(axis, start, len)).collect()
@@ -89,11 +97,7 @@ impl Tensor {
     }
 }
 
-/// Start and length of each chunk of [`Tensor::chunk`].
-///
-/// # Errors
-/// As there.
-pub fn chunk_ranges(shape: &Shape, chunks: usize, axis: usize) -> Result<Vec<(usize, usize)>> {
+fn chunk_ranges(shape: &Shape, chunks: usize, axis: usize) -> Result<Vec<(usize, usize)>> {
     let op = "chunk";
     shape.check_axis(op, axis)?;
     if chunks == 0 {

@@ -48,6 +48,3 @@ pub use convolution::{ConvSettings, Convolution};
 pub use max_pool::MaxPlaces;
 pub use plane_map::PlaneMap;
 pub use window::Window;
-
-pub use cat::chunk_ranges;
-pub use remap::{From, flipped, padded_map, rolled, selected};

@@ -6,14 +6,12 @@ use kernels::reduce::Axis;
 use kernels::remap::{FILL, remap, remap_vjp};
 
 use crate::axes::plain;
+use crate::axis_map::AxisMap;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::storage::Stored;
 use crate::tensor::Tensor;
 use crate::tensor_mut::Differentiable;
-
-/// Where each index of a result's axis comes from: an index of the operand's, or nowhere.
-pub type From = Vec<Option<usize>>;
 
 impl Tensor {
     /// Along `axis`, element j of the result is element `from[j]`, or `fill` where there is none.
@@ -25,7 +23,7 @@ impl Tensor {
         &self,
         op: &'static str,
         axis: usize,
-        from: &[Option<usize>],
+        from: &AxisMap,
         fill: f64,
     ) -> Result<Tensor> {
         let from = checked(op, self.shape(), axis, from)?;
@@ -50,7 +48,7 @@ impl Tensor {
         &self,
         op: &'static str,
         (axis, len): (usize, usize),
-        from: &[Option<usize>],
+        from: &AxisMap,
     ) -> Result<Tensor> {
         self.shape().check_axis(op, axis)?;
         let mut lens = self.shape().to_vec();
@@ -78,7 +76,7 @@ impl Tensor {
     pub fn flip(&self, axes: &[usize]) -> Result<Tensor> {
         axes.iter().try_fold(self.clone(), |x, &axis| {
             x.shape().check_axis("flip", axis)?;
-            x.remap("flip", axis, &flipped(x.shape()[axis]), 0.0)
+            x.remap("flip", axis, &AxisMap::flipped(x.shape()[axis]), 0.0)
         })
     }
 
@@ -89,7 +87,7 @@ impl Tensor {
     /// An axis that does not exist.
     pub fn roll(&self, axis: usize, shift: i64) -> Result<Tensor> {
         self.shape().check_axis("roll", axis)?;
-        self.remap("roll", axis, &rolled(self.shape()[axis], shift), 0.0)
+        self.remap("roll", axis, &AxisMap::rolled(self.shape()[axis], shift), 0.0)
     }
 
     /// `value` around the elements: `[before, after]` of each axis, in the order of the axes.
@@ -107,7 +105,7 @@ impl Tensor {
         Shape::new(op, &lens.collect::<Vec<_>>())?;
         pads.iter().enumerate().try_fold(self.clone(), |x, (axis, &pad)| match pad {
             [0, 0] => Ok(x),
-            _ => x.remap(op, axis, &padded_map(x.shape()[axis], pad), value),
+            _ => x.remap(op, axis, &AxisMap::padded(x.shape()[axis], pad), value),
         })
     }
 
@@ -118,50 +116,11 @@ impl Tensor {
     pub fn index_select(&self, axis: usize, index: &Tensor) -> Result<Tensor> {
         let op = "index_select";
         self.shape().check_axis(op, axis)?;
-        self.remap(op, axis, &selected(op, (axis, self.shape()[axis]), index)?, 0.0)
+        self.remap(op, axis, &AxisMap::selected(op, (axis, self.shape()[axis]), index)?, 0.0)
     }
 }
 
-/// The map of [`Tensor::flip`].
-pub fn flipped(len: usize) -> From {
-    (0..len).rev().map(Some).collect()
-}
-
-/// The map of [`Tensor::roll`].
-pub fn rolled(len: usize, shift: i64) -> From {
-    let at = |j: usize| (j as i128 - i128::from(shift)).rem_euclid(len.max(1) as i128) as usize;
-    (0..len).map(|j| Some(at(j))).collect()
-}
-
-/// The map of [`Tensor::pad`] along one axis.
-pub fn padded_map(len: usize, [before, after]: [usize; 2]) -> From {
-    let (before, after) = (vec![None; before], vec![None; after]);
-    before.into_iter().chain((0..len).map(Some)).chain(after).collect()
-}
-
-/// The map of [`Tensor::index_select`].
-///
-/// # Errors
-/// Indices that are no vector of i64, or one outside the axis.
-pub fn selected(op: &'static str, (axis, len): (usize, usize), index: &Tensor) -> Result<From> {
-    if index.ndim() != 1 {
-        let rule = "indices are a vector";
-        return Err(Error::Shape { op, shape: *index.shape(), rule });
-    }
-    let index = index.contiguous_for(op)?;
-    let known = |&index: &i64| match usize::try_from(index) {
-        Ok(at) if at < len => Ok(Some(at)),
-        _ => Err(Error::Index { op, index, axis, len }),
-    };
-    index.typed::<i64>(op)?.iter().map(known).collect()
-}
-
-fn checked(
-    op: &'static str,
-    shape: &Shape,
-    axis: usize,
-    from: &[Option<usize>],
-) -> Result<Vec<usize>> {
+fn checked(op: &'static str, shape: &Shape, axis: usize, from: &AxisMap) -> Result<Vec<usize>> {
     shape.check_axis(op, axis)?;
     let len = shape[axis];
     let one = |from: &Option<usize>| match *from {
@@ -171,7 +130,7 @@ fn checked(
             Err(Error::Index { op, index: i64::try_from(index).unwrap_or(i64::MAX), axis, len })
         }
     };
-    from.iter().map(one).collect()
+    from.entries().iter().map(one).collect()
 }
 
 fn moved<T: Stored>(
