@@ -11,7 +11,9 @@ use tensor::{BinaryOp, Device, Tensor, UnaryOp};
 fn unary_gradients_agree_with_central_differences() {
     for op in UnaryOp::ALL {
         let domain = match op {
-            UnaryOp::Ln | UnaryOp::Sqrt | UnaryOp::Recip => positive_input(&[3, 4], 0.4),
+            UnaryOp::Ln | UnaryOp::Sqrt | UnaryOp::Recip | UnaryOp::Rsqrt | UnaryOp::Log1p => {
+                positive_input(&[3, 4], 0.4)
+            }
             _ => input(&[3, 4], 0.2),
         };
         check_batched(op.name(), &[domain], 1, |x| x[0].unary(op));
@@ -20,11 +22,13 @@ fn unary_gradients_agree_with_central_differences() {
 
 #[test]
 fn binary_gradients_agree_and_are_summed_back_over_broadcast_axes() {
-    for op in BinaryOp::ALL {
+    use BinaryOp::{Add, Div, Max, Min, Mul, Pow, Sub};
+    for op in [Add, Sub, Mul, Div, Max, Min, Pow] {
         for (left, right) in
             [(vec![3, 4], vec![3, 4]), (vec![2, 1, 3], vec![4, 1]), (vec![], vec![2, 2])]
         {
-            let inputs = [input(&left, 0.3), positive_input(&right, 0.4)];
+            let base = if op == Pow { positive_input(&left, 0.3) } else { input(&left, 0.3) };
+            let inputs = [base, positive_input(&right, 0.4)];
             check(op.name(), &inputs, |x| x[0].binary(op, &x[1]));
         }
     }

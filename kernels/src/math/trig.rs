@@ -52,8 +52,8 @@ const COS: [f64; 7] = [
 /// Below it three fused steps are exact enough.
 const NEAR: f64 = 4096.0;
 
-/// sin x; NaN of an infinite x.
-#[inline(always)]
+/// sin x; NaN of an infinite x. Not inlined: it branches, so no loop over it is vectorised.
+#[inline(never)]
 pub(crate) fn sin(x: f64) -> f64 {
     let (quarters, r, low) = reduced(x);
     // The reduction adds +0 and loses the sign of −0.
@@ -61,7 +61,7 @@ pub(crate) fn sin(x: f64) -> f64 {
 }
 
 /// cos x; NaN of an infinite x.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn cos(x: f64) -> f64 {
     let (quarters, r, low) = reduced(x);
     quarter(quarters.wrapping_add(1), r, low)
