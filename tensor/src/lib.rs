@@ -30,7 +30,7 @@ pub use kernels::compare::{CompareOp, LogicalOp};
 pub use kernels::unary::UnaryOp;
 pub use kernels::upsample::Sampling;
 pub use layout::Layout;
-pub use ops::ChannelMoments;
+pub use ops::{Attention, AttentionSettings, ChannelMoments};
 pub use ops::{ConvSettings, Convolution, MaxPlaces, PlaneMap, Window};
 pub use shape::{Shape, broadcast};
 pub use storage::Stored;

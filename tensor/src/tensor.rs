@@ -145,6 +145,25 @@ impl Tensor {
         Ok((Tensor::from_storage(first, shapes[0]), Tensor::from_storage(second, shapes[1])))
     }
 
+    /// Three results of one kernel; see [`Tensor::filled`].
+    pub(crate) fn filled_triple<T: Stored>(
+        op: &'static str,
+        device: &Device,
+        shapes: [Shape; 3],
+        fill: impl FnOnce([&mut [T]; 3]),
+    ) -> Result<[Self; 3]> {
+        let mut first = Storage::taken(device, taken::<T>(op, device, shapes[0])?);
+        let mut second = Storage::taken(device, taken::<T>(op, device, shapes[1])?);
+        let mut third = Storage::taken(device, taken::<T>(op, device, shapes[2])?);
+        let slices = (first.slice_mut(), second.slice_mut(), third.slice_mut());
+        if let (Some(first), Some(second), Some(third)) = slices {
+            fill([first, second, third]);
+        }
+        let [x, y, z] = shapes;
+        let tensor = Tensor::from_storage;
+        Ok([tensor(first, x), tensor(second, y), tensor(third, z)])
+    }
+
     /// `storage` holds exactly `shape.numel()` elements.
     fn from_storage(storage: Storage, shape: Shape) -> Self {
         Tensor { storage: Arc::new(storage), layout: Layout::contiguous(shape, 0) }

@@ -1,6 +1,7 @@
 //! Hop 2 of a gradient's life: one file an operation, with what it saves, its vjp and why.
 
 mod affine;
+mod attention;
 mod batch_norm;
 mod binary;
 mod cast;
@@ -8,6 +9,7 @@ mod cat;
 mod convolution;
 mod cross_entropy;
 mod dropout;
+mod embedding;
 mod extreme;
 mod gather;
 mod group_norm;

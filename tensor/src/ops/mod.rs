@@ -3,6 +3,7 @@
 //! derivative.
 
 mod affine;
+mod attention;
 mod batch_norm;
 mod binary;
 mod cast;
@@ -13,6 +14,7 @@ mod convolution;
 mod create;
 mod cross_entropy;
 mod dropout;
+mod embedding;
 mod extreme;
 mod gather;
 mod group_norm;
@@ -42,6 +44,7 @@ mod var;
 mod where_mask;
 mod window;
 
+pub use attention::{Attention, AttentionSettings};
 pub use batch_norm::ChannelMoments;
 
 pub use convolution::{ConvSettings, Convolution};
