@@ -39,7 +39,7 @@ impl Gauss for f32 {
     ];
     const FAR: Self = 14.5;
     const ERF: &'static [Self] = &[
-        1.128_379_2,
+        std::f32::consts::FRAC_2_SQRT_PI,
         -3.761_262_6e-1,
         1.128_358_5e-1,
         -2.685_381_5e-2,
@@ -78,7 +78,7 @@ impl Gauss for f64 {
     ];
     const FAR: Self = 39.0;
     const ERF: &'static [Self] = &[
-        1.1283791670955126,
+        std::f64::consts::FRAC_2_SQRT_PI,
         -0.3761263890318375,
         0.11283791670954858,
         -0.02686617064507296,

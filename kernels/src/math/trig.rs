@@ -147,6 +147,8 @@ fn digits(skipped: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
+
     use super::*;
 
     fn near(got: f64, want: f64, x: f64) {
@@ -183,7 +185,7 @@ mod tests {
             near(sin(x), x.sin(), x);
             near(cos(x), x.cos(), x);
         }
-        for x in [1e-300, 1e-8, 0.7853981633974483, 1.5707963267948966, 4095.999, 4096.0] {
+        for x in [1e-300, 1e-8, FRAC_PI_4, FRAC_PI_2, 4095.999, 4096.0] {
             near(sin(x), x.sin(), x);
             near(cos(x), x.cos(), x);
         }

@@ -61,7 +61,7 @@ pub fn soft_targets<T: Float>(
             }
         }
         let class = target as usize;
-        q[class] = q[class] + target_share * weight(class);
+        q[class] += target_share * weight(class);
     }
 }
 
