@@ -1,6 +1,9 @@
 //! What can go wrong while a network is built or trained.
 
 use kernels::update::RuleError;
+use tensor::Shape;
+
+use crate::layers::GptSettings;
 
 /// A refused network, loss, optimizer, data set or checkpoint.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +59,37 @@ pub enum Error {
         /// The groups.
         groups: usize,
     },
+    /// Heads that do not divide the features.
+    #[error(
+        "attention: {dim} features do not fall into {heads} heads; neither is 0, and the heads \
+         divide the features"
+    )]
+    Heads {
+        /// The features of a position.
+        dim: usize,
+        /// The heads.
+        heads: usize,
+    },
+    /// A language model of impossible sizes.
+    #[error("gpt: {settings:?} describes no network; none of its sizes may be 0")]
+    Gpt {
+        /// The sizes that were brought.
+        settings: GptSettings,
+    },
+    /// Tokens that are no sequences, or longer ones than the model has positions for.
+    #[error(
+        "gpt: tokens of shape {shape} were given; they are [b, l] with l at most the context, \
+         {context}: cut them, or make a model with a longer context"
+    )]
+    Sequence {
+        /// The shape that was brought.
+        shape: Shape,
+        /// The longest sequence.
+        context: usize,
+    },
+    /// A text that begins with nothing.
+    #[error("sample: the prompt is empty; the first token follows another: give at least one")]
+    EmptyPrompt,
     /// A model that is not the one that its optimizer or trainer was made for.
     #[error(
         "the model has the parameter {found:?} where {wanted:?} was bound; step the model that \

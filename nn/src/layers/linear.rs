@@ -33,6 +33,25 @@ impl Linear {
         let weight = init.kaiming_uniform("weight", &[outputs, inputs], inputs)?;
         Ok(Linear { weight, bias: None })
     }
+
+    /// A layer whose weight starts normal, with the standard deviation `std`, and its bias at 0.
+    ///
+    /// # Errors
+    /// An impossible size.
+    pub fn normal(init: &Init, inputs: usize, outputs: usize, std: f64) -> Result<Self> {
+        let weight = init.normal("weight", &[outputs, inputs], std)?;
+        Ok(Linear { weight, bias: Some(init.full("bias", &[outputs], 0.0)?) })
+    }
+
+    /// A layer without bias whose weight, `[out, in]`, was started in another way.
+    pub fn from_weight(weight: Parameter) -> Self {
+        Linear { weight, bias: None }
+    }
+
+    /// The length of the last axis of its outputs.
+    pub(crate) fn outputs(&self) -> usize {
+        self.weight.value().shape()[0]
+    }
 }
 
 impl Module for Linear {

@@ -1,10 +1,14 @@
 //! Layers, one a file.
 
+mod activation;
+mod attention;
 mod batch_norm;
 mod bn_mlp;
 mod cnn;
 mod conv;
 mod dropout;
+mod embedding;
+mod gpt;
 mod group_norm;
 mod layer_norm;
 mod linear;
@@ -13,12 +17,18 @@ mod pool;
 mod relu;
 mod rms_norm;
 mod sequential;
+mod transformer_block;
+mod unflatten;
 
+pub use activation::Activation;
+pub use attention::MultiHeadAttention;
 pub use batch_norm::{BatchNorm, BatchNorm1d, BatchNorm2d};
 pub use bn_mlp::{BnMlp, bn_mlp};
 pub use cnn::{Cnn, cnn};
 pub use conv::{Conv1d, Conv2d, ConvTranspose2d};
 pub use dropout::Dropout;
+pub use embedding::Embedding;
+pub use gpt::{Gpt, GptSettings, gpt};
 pub use group_norm::GroupNorm;
 pub use layer_norm::LayerNorm;
 pub use linear::Linear;
@@ -27,3 +37,5 @@ pub use pool::{AdaptiveAvgPool2d, AvgPool2d, Flatten, MaxPool2d, Upsample};
 pub use relu::Relu;
 pub use rms_norm::RmsNorm;
 pub use sequential::Sequential;
+pub use transformer_block::TransformerBlock;
+pub use unflatten::Unflatten;

@@ -168,11 +168,8 @@ impl Attention {
     ) -> Result<[Option<Tensor>; 3]> {
         let saved = self.saved::<T>(dout)?;
         let [q, k, v] = &self.operands;
-        let place = |slice: usize, x: &Tensor| Place {
-            slice,
-            offset: 0,
-            row: x.shape()[1] * x.shape()[3],
-        };
+        let place =
+            |slice: usize, x: &Tensor| Place { slice, offset: 0, row: x.shape()[1] * x.shape()[3] };
         let places = [(0, q), (1, k), (2, v)].map(|(i, x)| wanted[i].then(|| place(i, x)));
         // An unwanted gradient takes no memory.
         let mut shapes = [Shape::new(VJP, &[0])?; 3];
