@@ -20,7 +20,7 @@ pub use binding::{arena_of, bind, named_values};
 pub use context::{Context, Mode};
 pub use error::{Error, Result};
 pub use init::Init;
-pub use layers::{Linear, Mlp, Relu, Sequential, mlp};
+pub use layers::{Linear, Mlp, Relu, Sequential, Unflatten, mlp};
 pub use loss::{Loss, cross_entropy};
 pub use module::{Module, numel};
 pub use parameter::Parameter;

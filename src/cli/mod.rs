@@ -6,6 +6,7 @@
 mod args;
 mod bounds;
 mod model;
+mod network;
 mod progress;
 mod report;
 mod train;

@@ -4,21 +4,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nn::checkpoint::Array;
-use nn::data::Split;
+use nn::data::{Split, Vocabulary};
 use nn::optim::sgd;
-use nn::{Init, mlp};
+use nn::{Init, Module};
 use ringgrad::dist::{BreakSync, ReplicaSettings};
 use ringgrad::hash::NamedValues;
 use ringgrad::{Algorithm, Evaluation, Rank, Result, TimeShare, Trainer, World};
 
 use super::model;
+use super::network::Network;
 use super::progress::{EpochLine, Progress};
 
 /// Everything that decides the bits of a run, and how it is carried out.
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) data: Split,
-    pub(crate) sizes: Vec<usize>,
+    /// What the tokens of a text stand for.
+    pub(crate) vocabulary: Option<Vocabulary>,
+    pub(crate) network: Network,
     pub(crate) start: Option<Arc<[Array]>>,
     pub(crate) ranks: usize,
     pub(crate) shards: usize,
@@ -75,9 +78,9 @@ impl Plan {
     fn train(&self, rank: &Rank, progress: &Progress) -> Result<Outcome> {
         let own_seed = self.break_sync == BreakSync::RankSeed;
         let seed = self.seed.wrapping_add(if own_seed { rank.rank() as u64 } else { 0 });
-        let mut model = mlp(&Init::new(rank.device(), seed), &self.sizes)?;
+        let mut model = self.network.build(&Init::new(rank.device(), seed))?;
         if let Some(start) = &self.start {
-            model::fill(&mut model, start)?;
+            model::fill(&mut *model, start)?;
         }
         let settings = ReplicaSettings { break_sync: self.break_sync, ..Default::default() };
         let rule = sgd(self.lr).momentum(self.momentum);
@@ -90,7 +93,7 @@ impl Plan {
         for step in steps {
             let started = Instant::now();
             let report = trainer.step(&step, |model, cx, batch| {
-                nn::cross_entropy(&nn::Module::forward(model, cx, &batch.x)?, &batch.y)
+                nn::cross_entropy(&model.forward(cx, &batch.x)?, &batch.y)
             })?;
             step_times.push(started.elapsed());
             if loss_lost.is_none() && !report.loss.is_finite() {
@@ -107,7 +110,7 @@ impl Plan {
                 drift = trainer.first_drifted_rank()?.map(|rank| (step.epoch, rank));
             }
             if progress.is_shown() {
-                let test = trainer.evaluate(&self.data.test, EVALUATION_BATCH)?;
+                let test = trainer.evaluate(&self.data.test, self.network.evaluation_batch())?;
                 progress.epoch(
                     rank.rank(),
                     &EpochLine {
@@ -123,12 +126,9 @@ impl Plan {
             (loss_sum, count) = (0.0, 0.0);
             epoch_started = Instant::now();
         }
-        let test = trainer.evaluate(&self.data.test, EVALUATION_BATCH)?;
+        let test = trainer.evaluate(&self.data.test, self.network.evaluation_batch())?;
         let time_share = trainer.time_share();
         let params = trainer.params()?;
         Ok(Outcome { params, test, train_loss, step_times, time_share, drift, loss_lost })
     }
 }
-
-/// Samples of one evaluating forward, over all ranks: bounds the memory, not the result.
-pub(crate) const EVALUATION_BATCH: usize = 1024;
