@@ -32,12 +32,14 @@ pub(crate) struct TrainOptions {
     /// them.
     #[arg(long, default_value_t = 8, value_parser = values::shards, allow_hyphen_values = true)]
     pub(crate) shards: usize,
-    /// The network, mlp:SIZES with the sizes from input to output, such as mlp:64-48-10.
-    /// [default: one hidden layer of 48 between the data's features and classes]
-    #[arg(long, value_name = "mlp:SIZES")]
+    /// The network: mlp:SIZES from input to output, such as mlp:64-48-10; cnn:CHANNELS of each
+    /// convolution, such as cnn:8,16; or, for text, gpt:D,HEADS,LAYERS,CTX, such as gpt:64,4,2,64.
+    /// [default: an mlp with one hidden layer of 48; for text that gpt]
+    #[arg(long, value_name = "KIND:NUMBERS")]
     pub(crate) model: Option<ModelSpec>,
-    /// The data: digits (built in), idx:DIR (MNIST's four files) or csv:FILE (class last).
-    #[arg(long, default_value = "digits", value_name = "digits|idx:DIR|csv:FILE")]
+    /// The data: digits (built in), idx:DIR (MNIST's four files), csv:FILE (class last) or
+    /// text:FILE (UTF-8; the next character is predicted, and a sample is printed at the end).
+    #[arg(long, default_value = "digits", value_name = "digits|idx:DIR|csv:FILE|text:FILE")]
     pub(crate) data: DataSpec,
     /// Passes over the training data.
     #[arg(long, default_value_t = 30, value_parser = values::count, allow_hyphen_values = true)]
@@ -71,6 +73,9 @@ pub(crate) struct TrainOptions {
     /// Break the synchronisation on purpose and watch the replicas drift apart; exits with 1.
     #[arg(long, value_enum, default_value_t = BreakName::None)]
     pub(crate) break_sync: BreakName,
+    /// Leave out the two runs that the main one is compared with; it takes a third of the time.
+    #[arg(long)]
+    pub(crate) no_compare: bool,
     /// Print no progress.
     #[arg(long)]
     pub(crate) quiet: bool,

@@ -6,6 +6,7 @@
 mod args;
 mod bounds;
 mod model;
+mod network;
 mod optimizer;
 mod progress;
 mod report;

@@ -61,15 +61,17 @@ fn fill_one(parameter: &mut Parameter, arrays: &[Array]) -> Result<()> {
     }
 }
 
+/// Parameters as a file has them.
+pub(crate) fn arrays(params: &[NamedValues]) -> Vec<Array> {
+    let array = |param: &NamedValues| Array {
+        name: param.name.clone(),
+        shape: param.shape.clone(),
+        values: Values::F32(param.values.iter().map(|&value| value as f32).collect()),
+    };
+    params.iter().map(array).collect()
+}
+
 /// Writes parameters to `path` under their names.
 pub(crate) fn write(path: &Path, params: &[NamedValues]) -> Result<()> {
-    let arrays: Vec<Array> = params
-        .iter()
-        .map(|param| Array {
-            name: param.name.clone(),
-            shape: param.shape.clone(),
-            values: Values::F32(param.values.iter().map(|&value| value as f32).collect()),
-        })
-        .collect();
-    Ok(checkpoint::save(path, &arrays, &[("format", "pt".to_owned())])?)
+    Ok(checkpoint::save(path, &arrays(params), &[("format", "pt".to_owned())])?)
 }

@@ -18,8 +18,10 @@ pub(crate) struct TrainReport {
     pub(crate) shards: usize,
     pub(crate) algorithm: &'static str,
     pub(crate) time_share: TimeShare,
-    pub(crate) equivalence: Distance,
-    pub(crate) large_batch: Distance,
+    /// To one worker with the same shards, when that was run.
+    pub(crate) equivalence: Option<Distance>,
+    /// To one pass over each whole batch, when that was run.
+    pub(crate) large_batch: Option<Distance>,
     pub(crate) params_sha256: String,
     /// The first epoch, counted from 0, after which a rank had drifted, and that rank.
     pub(crate) drift: Option<(usize, usize)>,
@@ -27,6 +29,8 @@ pub(crate) struct TrainReport {
     pub(crate) broken: bool,
     /// Whether a loss or a parameter is not a finite number.
     pub(crate) diverged: bool,
+    /// What a network of text wrote.
+    pub(crate) sample: Option<String>,
 }
 
 impl TrainReport {
@@ -35,7 +39,10 @@ impl TrainReport {
     }
 
     fn json(&self) -> Value {
-        let distance = |d: &Distance| json!({ "max_abs": d.max_abs, "max_ulps": d.max_ulps });
+        let distance = |d: &Option<Distance>| match d {
+            Some(d) => json!({ "max_abs": d.max_abs, "max_ulps": d.max_ulps }),
+            None => Value::Null,
+        };
         let TimeShare { compute, reduce, wait } = self.time_share;
         let mut report = json!({
             "test_accuracy": self.test_accuracy,
@@ -59,6 +66,9 @@ impl TrainReport {
                 None => Value::Null,
             };
         }
+        if let Some(sample) = &self.sample {
+            report["sample"] = sample.as_str().into();
+        }
         report
     }
 
@@ -78,17 +88,24 @@ impl TrainReport {
             0.0 => format!("0 ({} ulps)", d.max_ulps),
             abs => format!("{abs:.1e} ({} ulps)", d.max_ulps),
         };
-        lines.push(format!(
-            "equivalence: {} ranks and one worker with the same {} shards differ by {}",
-            self.ranks,
-            self.shards,
-            far(&self.equivalence)
-        ));
-        lines.push(format!(
-            "large batch: {} ranks and one pass over each whole batch differ by {}",
-            self.ranks,
-            far(&self.large_batch)
-        ));
+        if let Some(distance) = &self.equivalence {
+            lines.push(format!(
+                "equivalence: {} ranks and one worker with the same {} shards differ by {}",
+                self.ranks,
+                self.shards,
+                far(distance)
+            ));
+        }
+        if let Some(distance) = &self.large_batch {
+            lines.push(format!(
+                "large batch: {} ranks and one pass over each whole batch differ by {}",
+                self.ranks,
+                far(distance)
+            ));
+        }
+        if let Some(sample) = &self.sample {
+            lines.push(format!("a sample of what the network writes:\n{sample}"));
+        }
         lines.join("\n")
     }
 

@@ -3,23 +3,28 @@
 use std::path::Path;
 use std::time::Duration;
 
-use nn::data::{self, Split};
+use nn::data::{self, Split, Vocabulary};
 use ringgrad::dist::BreakSync;
 use ringgrad::hash::params_sha256;
-use ringgrad::ulps::distance;
+use ringgrad::ulps::{Distance, distance};
 use ringgrad::{Algorithm, Device, TimeShare};
 
 use super::Failure;
 use super::args::{AlgorithmName, BreakName, TrainOptions};
 use super::bounds;
 use super::model;
+use super::network::Network;
 use super::progress::Progress;
 use super::report::TrainReport;
-use super::training::{EVALUATION_BATCH, Outcome, Plan};
-use super::values::{DataSpec, THREADS_MAX};
+use super::training::{Outcome, Plan};
+use super::values::{DataSpec, ModelSpec, THREADS_MAX};
 
 /// Share of the samples that trains, where the data has no test set of its own.
 const TRAIN_FRACTION: f64 = 0.8;
+/// Characters of the sample that a trained network writes.
+const SAMPLE_LEN: usize = 300;
+/// How it chooses among them: below 1 the likely ones get likelier.
+const SAMPLE_TEMPERATURE: f64 = 0.8;
 
 /// Runs the command.
 pub(crate) fn train(options: &TrainOptions) -> Result<(), Failure> {
@@ -29,12 +34,14 @@ pub(crate) fn train(options: &TrainOptions) -> Result<(), Failure> {
     progress.finish();
     let outcomes = outcomes?;
     let [first, ..] = &outcomes[..] else { return Ok(()) };
+    let sample = sample_text(&plan, first)?;
     let finite = outcomes.iter().all(Outcome::is_finite);
     let saved = match &options.save {
         Some(path) if finite => model::write(path, &first.params),
         _ => Ok(()),
     };
-    report(&plan, &outcomes)?.print(options.json)?;
+    let compare = !options.no_compare;
+    report(&plan, &outcomes, sample, compare)?.print(options.json)?;
     saved?;
     if !finite {
         return Err(diverged(&outcomes, options.save.as_deref()));
@@ -43,14 +50,22 @@ pub(crate) fn train(options: &TrainOptions) -> Result<(), Failure> {
 }
 
 /// The figures of the run that had these outcomes, and of the two that it is compared with.
-fn report(plan: &Plan, outcomes: &[Outcome]) -> Result<TrainReport, Failure> {
+fn report(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    sample: Option<String>,
+    compare: bool,
+) -> Result<TrainReport, Failure> {
     let first = &outcomes[0];
-    let intact = Plan { ranks: 1, break_sync: BreakSync::None, ..plan.clone() };
-    let one_worker = only(intact.run(&Progress::Silent)?);
-    let one_pass = only(Plan { shards: 1, ..intact }.run(&Progress::Silent)?);
-    let compared = |other: &Option<Outcome>| {
-        other.as_ref().map(|other| distance(&first.params, &other.params)).unwrap_or_default()
+    let compared = |other: Plan| -> Result<Option<Distance>, Failure> {
+        if !compare {
+            return Ok(None);
+        }
+        let outcomes = other.run(&Progress::Silent)?;
+        Ok(outcomes.first().map(|other| distance(&first.params, &other.params)))
     };
+    let intact = Plan { ranks: 1, break_sync: BreakSync::None, ..plan.clone() };
+    let one_pass = Plan { shards: 1, ..intact.clone() };
     Ok(TrainReport {
         test_accuracy: first.test.accuracy,
         test_loss: first.test.loss,
@@ -64,13 +79,31 @@ fn report(plan: &Plan, outcomes: &[Outcome]) -> Result<TrainReport, Failure> {
             Algorithm::Ring => "ring",
         },
         time_share: mean_share(outcomes),
-        equivalence: compared(&one_worker),
-        large_batch: compared(&one_pass),
+        equivalence: compared(intact)?,
+        large_batch: compared(one_pass)?,
         params_sha256: params_sha256(&first.params),
         drift: first.drift,
         broken: plan.break_sync != BreakSync::None,
         diverged: !outcomes.iter().all(Outcome::is_finite),
+        sample,
     })
+}
+
+/// What the trained network writes, when it is one that writes.
+fn sample_text(plan: &Plan, outcome: &Outcome) -> Result<Option<String>, Failure> {
+    let (Network::Gpt(settings), Some(vocabulary)) = (&plan.network, &plan.vocabulary) else {
+        return Ok(None);
+    };
+    if !outcome.is_finite() {
+        return Ok(None);
+    }
+    let written = || -> ringgrad::Result<String> {
+        let mut gpt = nn::gpt(&nn::Init::new(&Device::cpu(), plan.seed), settings)?;
+        model::fill(&mut gpt, &model::arrays(&outcome.params))?;
+        let tokens = gpt.sample(&[0], SAMPLE_LEN, SAMPLE_TEMPERATURE, plan.seed)?;
+        Ok(vocabulary.decode(&tokens))
+    };
+    Ok(Some(written()?))
 }
 
 /// The failure of a run that has left the finite numbers, with the place where it did.
@@ -89,36 +122,27 @@ fn diverged(outcomes: &[Outcome], save: Option<&Path>) -> Failure {
 /// Checks everything that can be checked before a thread starts or a file is written.
 fn plan(options: &TrainOptions) -> Result<Plan, Failure> {
     check_options(options)?;
-    let data = read_data(&options.data, options.seed).map_err(|e| Failure::Input(e.to_string()))?;
-    let (features, classes) = (data.train.features_per_sample(), data.train.classes());
-    let sizes = match &options.model {
-        Some(model) => model.sizes.clone(),
-        None => vec![features, 48, classes],
-    };
-    if sizes[0] != features || sizes[sizes.len() - 1] != classes {
-        return refuse(format!(
-            "--model {sizes:?} does not fit the data of {features} features and {classes} \
-             classes; the first size is the number of features and the last that of classes"
-        ));
-    }
-    let rows = bounds::rows(&data, options.batch, EVALUATION_BATCH);
-    bounds::check(&sizes, options.ranks, rows).map_err(Failure::Input)?;
+    let (data, vocabulary) = read_data(options).map_err(|e| Failure::Input(e.to_string()))?;
+    let network = Network::fitted(options.model.as_ref(), &data).map_err(Failure::Input)?;
+    let rows = bounds::rows(&data, options.batch, network.evaluation_batch());
+    bounds::check(&network, options.ranks, rows).map_err(Failure::Input)?;
     if let Some(path) = &options.save {
         let tried = nn::checkpoint::check_writable(path);
         tried.map_err(|error| Failure::Input(format!("--save {error}")))?;
     }
     let start = match &options.load {
         Some(path) => {
-            let like = nn::mlp(&nn::Init::new(&Device::cpu(), 0), &sizes);
+            let like = network.build(&nn::Init::new(&Device::cpu(), 0));
             let like = like.map_err(|e| Failure::Input(e.to_string()))?;
-            let arrays = model::read(path, &like).map_err(|e| Failure::Input(e.to_string()))?;
+            let arrays = model::read(path, &*like).map_err(|e| Failure::Input(e.to_string()))?;
             Some(arrays.into())
         }
         None => None,
     };
     Ok(Plan {
         data,
-        sizes,
+        vocabulary,
+        network,
         start,
         ranks: options.ranks,
         shards: options.shards,
@@ -180,16 +204,19 @@ fn check_options(options: &TrainOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read_data(spec: &DataSpec, seed: u64) -> Result<Split, data::Error> {
-    match spec {
-        DataSpec::Digits => data::digits()?.split(TRAIN_FRACTION, seed),
-        DataSpec::Idx(dir) => data::idx(dir),
-        DataSpec::Csv(file) => data::csv(file)?.split(TRAIN_FRACTION, seed),
-    }
-}
-
-fn only(mut outcomes: Vec<Outcome>) -> Option<Outcome> {
-    outcomes.pop()
+/// The samples, and of a text what its tokens stand for.
+fn read_data(options: &TrainOptions) -> Result<(Split, Option<Vocabulary>), data::Error> {
+    let split = match &options.data {
+        DataSpec::Digits => data::digits()?.split(TRAIN_FRACTION, options.seed)?,
+        DataSpec::Idx(dir) => data::idx(dir)?,
+        DataSpec::Csv(file) => data::csv(file)?.split(TRAIN_FRACTION, options.seed)?,
+        DataSpec::Text(file) => {
+            let model = options.model.as_ref().unwrap_or(&ModelSpec::GPT);
+            let text = data::text(file, model.context().unwrap_or(1))?;
+            return Ok((text.split, Some(text.vocabulary)));
+        }
+    };
+    Ok((split, None))
 }
 
 fn median_ms(times: &[std::time::Duration]) -> f64 {

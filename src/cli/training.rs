@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nn::checkpoint::Array;
-use nn::data::Split;
-use nn::{Init, mlp};
+use nn::data::{Split, Vocabulary};
+use nn::{Init, Module};
 use ringgrad::dist::{BreakSync, ReplicaSettings};
 use ringgrad::hash::NamedValues;
 use ringgrad::{Algorithm, Evaluation, Rank, Result, TimeShare, Trainer, World};
 
 use super::model;
+use super::network::Network;
 use super::optimizer::OptimOptions;
 use super::progress::{EpochLine, Progress};
 
@@ -18,7 +19,9 @@ use super::progress::{EpochLine, Progress};
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) data: Split,
-    pub(crate) sizes: Vec<usize>,
+    /// What the tokens of a text stand for.
+    pub(crate) vocabulary: Option<Vocabulary>,
+    pub(crate) network: Network,
     pub(crate) start: Option<Arc<[Array]>>,
     pub(crate) ranks: usize,
     pub(crate) shards: usize,
@@ -74,22 +77,22 @@ impl Plan {
     fn train(&self, rank: &Rank, progress: &Progress) -> Result<Outcome> {
         let own_seed = self.break_sync == BreakSync::RankSeed;
         let seed = self.seed.wrapping_add(if own_seed { rank.rank() as u64 } else { 0 });
-        let mut model = mlp(&Init::new(rank.device(), seed), &self.sizes)?;
+        let mut model = self.network.build(&Init::new(rank.device(), seed))?;
         if let Some(start) = &self.start {
-            model::fill(&mut model, start)?;
+            model::fill(&mut *model, start)?;
         }
         let settings = ReplicaSettings { break_sync: self.break_sync, ..Default::default() };
         let steps = self.data.train.batches(self.batch).epochs(self.epochs).seed(self.seed);
         let per_epoch = steps.steps_per_epoch();
         let recipe = self.optim.recipe(per_epoch.saturating_mul(self.epochs as u64));
-        let mut trainer = Trainer::new(rank, model, recipe, settings)?;
+        let mut trainer = Trainer::new(rank, model, recipe, settings)?.seed(self.seed);
         let (mut step_times, mut drift, mut loss_lost) = (Vec::new(), None, None);
         let (mut loss_sum, mut count, mut train_loss) = (0.0, 0.0, f64::NAN);
         let mut epoch_started = Instant::now();
         for step in steps {
             let started = Instant::now();
             let report = trainer.step(&step, |model, cx, batch| {
-                nn::cross_entropy(&nn::Module::forward(model, cx, &batch.x)?, &batch.y)
+                nn::cross_entropy(&model.forward(cx, &batch.x)?, &batch.y)
             })?;
             step_times.push(started.elapsed());
             if loss_lost.is_none() && !report.loss.is_finite() {
@@ -106,7 +109,7 @@ impl Plan {
                 drift = trainer.first_drifted_rank()?.map(|rank| (step.epoch, rank));
             }
             if progress.is_shown() {
-                let test = trainer.evaluate(&self.data.test, EVALUATION_BATCH)?;
+                let test = trainer.evaluate(&self.data.test, self.network.evaluation_batch())?;
                 progress.epoch(
                     rank.rank(),
                     &EpochLine {
@@ -122,12 +125,9 @@ impl Plan {
             (loss_sum, count) = (0.0, 0.0);
             epoch_started = Instant::now();
         }
-        let test = trainer.evaluate(&self.data.test, EVALUATION_BATCH)?;
+        let test = trainer.evaluate(&self.data.test, self.network.evaluation_batch())?;
         let time_share = trainer.time_share();
         let params = trainer.params()?;
         Ok(Outcome { params, test, train_loss, step_times, time_share, drift, loss_lost })
     }
 }
-
-/// Samples of one evaluating forward, over all ranks: bounds the memory, not the result.
-pub(crate) const EVALUATION_BATCH: usize = 1024;

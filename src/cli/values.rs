@@ -17,27 +17,73 @@ const DEADLINE: std::ops::RangeInclusive<f64> = 0.001..=86_400.0;
 
 /// The value of `--model`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ModelSpec {
-    /// Sizes of a perceptron, from input to output.
-    pub(crate) sizes: Vec<usize>,
+pub(crate) enum ModelSpec {
+    /// A perceptron.
+    Mlp {
+        /// Sizes, from input to output.
+        sizes: Vec<usize>,
+    },
+    /// A convolutional network.
+    Cnn {
+        /// Channels of each convolution.
+        channels: Vec<usize>,
+    },
+    /// A transformer over text.
+    Gpt {
+        /// Features of a token.
+        dim: usize,
+        /// Heads; they share the features evenly.
+        heads: usize,
+        /// Blocks.
+        layers: usize,
+        /// Tokens that it sees at once.
+        context: usize,
+    },
+}
+
+impl ModelSpec {
+    /// The network for a text when none is asked for.
+    pub(crate) const GPT: ModelSpec = ModelSpec::Gpt { dim: 64, heads: 4, layers: 2, context: 64 };
+
+    /// Tokens that it sees at once, when it reads text.
+    pub(crate) fn context(&self) -> Option<usize> {
+        match self {
+            ModelSpec::Gpt { context, .. } => Some(*context),
+            _ => None,
+        }
+    }
 }
 
 impl FromStr for ModelSpec {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let rule = "known is mlp:SIZES, such as mlp:64-48-10";
-        let (kind, sizes) = text.split_once(':').unwrap_or((text, ""));
-        if kind != "mlp" {
+        let rule = "known are mlp:SIZES, such as mlp:64-48-10, cnn:CHANNELS, such as cnn:8,16, \
+                    and gpt:D,HEADS,LAYERS,CTX, such as gpt:64,4,2,64";
+        let (kind, numbers) = text.split_once(':').unwrap_or((text, ""));
+        if !["mlp", "cnn", "gpt"].contains(&kind) {
             return Err(format!("no model is called {kind:?}; {rule}"));
         }
-        let sizes = sizes.split(['-', ',']).map(str::parse).collect::<Result<Vec<usize>, _>>();
-        match sizes {
-            Ok(sizes) if sizes.len() >= 2 && !sizes.contains(&0) => Ok(ModelSpec { sizes }),
+        let numbers = numbers.split(['-', ',']).map(str::parse).collect::<Result<Vec<usize>, _>>();
+        let numbers = match numbers {
+            Ok(numbers) if !numbers.contains(&0) => numbers,
             Err(cause) if *cause.kind() == IntErrorKind::PosOverflow => {
-                Err(format!("{text:?} has a size that is too large for any machine; {rule}"))
+                return Err(format!(
+                    "{text:?} has a size that is too large for any machine; {rule}"
+                ));
             }
-            _ => Err(format!("{text:?} has no two or more positive sizes; {rule}")),
+            _ => return Err(format!("{text:?} has no positive numbers after its colon; {rule}")),
+        };
+        match (kind, &numbers[..]) {
+            ("mlp", [_, _, ..]) => Ok(ModelSpec::Mlp { sizes: numbers }),
+            ("cnn", [_, ..]) => Ok(ModelSpec::Cnn { channels: numbers }),
+            ("gpt", &[dim, heads, layers, context]) if dim % heads == 0 => {
+                Ok(ModelSpec::Gpt { dim, heads, layers, context })
+            }
+            ("gpt", &[dim, heads, ..]) if dim % heads != 0 => {
+                Err(format!("{text:?} shares {dim} features among {heads} heads unevenly; {rule}"))
+            }
+            _ => Err(format!("{text:?} has too few or too many numbers; {rule}")),
         }
     }
 }
@@ -51,6 +97,8 @@ pub(crate) enum DataSpec {
     Idx(PathBuf),
     /// A table whose last column is the class.
     Csv(PathBuf),
+    /// A text, whose characters are predicted one by one.
+    Text(PathBuf),
 }
 
 impl FromStr for DataSpec {
@@ -61,7 +109,10 @@ impl FromStr for DataSpec {
             None if text == "digits" => Ok(DataSpec::Digits),
             Some(("idx", path)) if !path.is_empty() => Ok(DataSpec::Idx(path.into())),
             Some(("csv", path)) if !path.is_empty() => Ok(DataSpec::Csv(path.into())),
-            _ => Err(format!("{text:?} is no data set; known are digits, idx:DIR and csv:FILE")),
+            Some(("text", path)) if !path.is_empty() => Ok(DataSpec::Text(path.into())),
+            _ => Err(format!(
+                "{text:?} is no data set; known are digits, idx:DIR, csv:FILE and text:FILE"
+            )),
         }
     }
 }
@@ -147,16 +198,35 @@ mod tests {
 
     #[test]
     fn models_and_data_sets_are_read_or_refused_with_the_rule() {
-        assert_eq!("mlp:64-48-10".parse::<ModelSpec>().unwrap().sizes, [64, 48, 10]);
-        assert_eq!("mlp:4,3".parse::<ModelSpec>().unwrap().sizes, [4, 3]);
-        for bad in ["mlp", "mlp:", "mlp:4", "mlp:4-0", "mlp:4--3", "cnn:8,16", "mlp:4-x", ""] {
+        assert_eq!("mlp:64-48-10".parse(), Ok(ModelSpec::Mlp { sizes: vec![64, 48, 10] }));
+        assert_eq!("mlp:4,3".parse(), Ok(ModelSpec::Mlp { sizes: vec![4, 3] }));
+        assert_eq!("cnn:8".parse(), Ok(ModelSpec::Cnn { channels: vec![8] }));
+        assert_eq!("gpt:64,4,2,64".parse(), Ok(ModelSpec::GPT));
+        for bad in [
+            "mlp",
+            "mlp:",
+            "mlp:4",
+            "mlp:4-0",
+            "mlp:4--3",
+            "mlp:4-x",
+            "",
+            "cnn",
+            "cnn:",
+            "cnn:8,0",
+            "gpt:64,4,2",
+            "gpt:64,4,2,64,1",
+            "gpt:64,5,2,64",
+            "gpt:64,0,2,64",
+            "rnn:3",
+        ] {
             assert!(bad.parse::<ModelSpec>().unwrap_err().contains("mlp:SIZES"), "{bad}");
         }
+        assert!("gpt:64,5,2,64".parse::<ModelSpec>().unwrap_err().contains("64 features among 5"));
         let huge = "mlp:64-18446744073709551616-10".parse::<ModelSpec>().unwrap_err();
         assert!(huge.contains("too large"), "{huge}");
         assert_eq!("digits".parse(), Ok(DataSpec::Digits));
         assert_eq!("idx:a:b".parse(), Ok(DataSpec::Idx("a:b".into())));
-        for bad in ["mnist", "idx:", "csv:", "digits:", ""] {
+        for bad in ["mnist", "idx:", "csv:", "text:", "digits:", ""] {
             assert!(bad.parse::<DataSpec>().unwrap_err().contains("known are"), "{bad}");
         }
     }
