@@ -100,8 +100,8 @@ impl Network {
         let layer = |inputs: usize, outputs: usize| inputs.checked_add(1)?.checked_mul(outputs);
         match self {
             Network::Mlp { sizes } => {
-                let pairs = sizes.windows(2);
-                pairs.fold(Some(0), |n, pair| n?.checked_add(layer(pair[0], pair[1])?))
+                let mut pairs = sizes.windows(2);
+                pairs.try_fold(0usize, |n, pair| n.checked_add(layer(pair[0], pair[1])?))
             }
             Network::Cnn { side, channels, classes } => {
                 let (mut n, mut inputs, mut side) = (0usize, 1usize, *side);
