@@ -193,6 +193,22 @@ pub enum Error {
 }
 
 impl Error {
+    /// Fails unless elements of `dtype` can be `value`, which for integers is a whole number in
+    /// their range; floats round it.
+    pub(crate) fn check_number(op: &'static str, dtype: DType, value: f64) -> Result<()> {
+        let (least, most) = match dtype {
+            DType::I64 => (-(2f64.powi(63)), 2f64.powi(63) - 1024.0),
+            DType::U8 => (0.0, 255.0),
+            _ => return Ok(()),
+        };
+        if value.trunc() == value && (least..=most).contains(&value) {
+            return Ok(());
+        }
+        let rule = "an integer tensor holds whole numbers in the range of its type: bring one, or \
+                    cast the tensor to a float first";
+        Err(Error::Setting { op, name: "the value", value, rule })
+    }
+
     /// Fails unless `eps` can be added to a variance.
     pub(crate) fn check_eps(op: &'static str, eps: f64) -> Result<()> {
         if eps >= 0.0 && eps.is_finite() {

@@ -5,7 +5,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use tensor::{BinaryOp, Side, Tensor, UnaryOp};
+use tensor::{BinaryOp, DType, Side, Tensor, UnaryOp};
 
 use crate::error::{Error, Result};
 use crate::input_grads::InputGrads;
@@ -194,7 +194,9 @@ impl Div<&Var> for Result<Var> {
 impl Div<f64> for &Var {
     type Output = Result<Var>;
     fn div(self, y: f64) -> Result<Var> {
-        let y = Tensor::scalar(self.value().device(), y).cast(self.value().dtype())?;
+        let dtype = self.value().dtype();
+        let dtype = if dtype.is_float() { dtype } else { DType::F32 };
+        let y = Tensor::scalar(self.value().device(), y).cast(dtype)?;
         self.binary(BinaryOp::Div, &Var::constant(y))
     }
 }

@@ -53,8 +53,8 @@ pub(crate) fn wide(x: &Var) -> Result<Var> {
 }
 
 /// What `compute` makes of the operands when halves are widened to f32 and the result is rounded
-/// once, to the halves' type, or left in f32 when they are of both. Operations that begin with it
-/// never see a half, nor do their vjps.
+/// once, to the halves' type; left in f32 when they are of both types, or stand beside f32.
+/// Operations that begin with it never see a half, nor do their vjps.
 pub(crate) fn in_f32<const N: usize>(
     operands: [&Var; N],
     compute: impl FnOnce([&Var; N]) -> Result<Var>,
@@ -63,7 +63,9 @@ pub(crate) fn in_f32<const N: usize>(
     let mut halves = None;
     for x in &mut wide {
         let dtype = x.value().dtype();
-        if dtype.is_half() {
+        if dtype == DType::F32 {
+            halves = Some(dtype);
+        } else if dtype.is_half() {
             let mixed = halves.is_some_and(|half| half != dtype);
             halves = Some(if mixed { DType::F32 } else { dtype });
             *x = x.cast(DType::F32)?;

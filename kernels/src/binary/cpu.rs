@@ -1,5 +1,6 @@
 //! The loops of the elementwise functions of two variables: a row of each operand is contiguous,
-//! one repeated element, or strided.
+//! one repeated element, or strided. A repeated element has loops of its own for arithmetic, which
+//! is what such operands are met in; for the other functions they would double the code.
 
 use super::{BinaryOp, Side};
 use crate::Float;
@@ -46,13 +47,13 @@ fn value_row<T: Float>(op: BinaryOp, [x, y]: [&[T]; 2], strides: [usize; 2], out
                 *out = op.value(x, y);
             }
         }
-        [1, 0] => {
+        [1, 0] if op.is_arithmetic() => {
             let y = y[0];
             for (out, &x) in out.iter_mut().zip(x) {
                 *out = op.value(x, y);
             }
         }
-        [0, 1] => {
+        [0, 1] if op.is_arithmetic() => {
             let x = x[0];
             for (out, &y) in out.iter_mut().zip(y) {
                 *out = op.value(x, y);
@@ -110,13 +111,13 @@ fn product_row<T: Float>(
                 *out = dz * op.slope(side, x, y);
             }
         }
-        [1, 0, 1] => {
+        [1, 0, 1] if op.is_arithmetic() => {
             let y = y[0];
             for ((out, &x), &dz) in out.iter_mut().zip(x).zip(dz) {
                 *out = dz * op.slope(side, x, y);
             }
         }
-        [0, 1, 1] => {
+        [0, 1, 1] if op.is_arithmetic() => {
             let x = x[0];
             for ((out, &y), &dz) in out.iter_mut().zip(y).zip(dz) {
                 *out = dz * op.slope(side, x, y);

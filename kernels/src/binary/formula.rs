@@ -27,7 +27,7 @@ impl BinaryOp {
                 let rest = if x < y { x } else { rest };
                 if x > y { y } else { rest }
             }
-            BinaryOp::Pow => x.pow(y),
+            BinaryOp::Pow => pow(x, y),
             BinaryOp::SquaredError => (x - y) * (x - y),
             BinaryOp::AbsoluteError => (x - y).abs(),
             BinaryOp::Huber(delta) => {
@@ -56,9 +56,9 @@ impl BinaryOp {
             (BinaryOp::Div, Side::Right) => -(x / y / y),
             (BinaryOp::Max, Side::Left) | (BinaryOp::Min, Side::Right) => not_below(x, y),
             (BinaryOp::Max, Side::Right) | (BinaryOp::Min, Side::Left) => not_below(y, x),
-            (BinaryOp::Pow, Side::Left) => power_slope(x, y),
+            (BinaryOp::Pow, Side::Left) => power_base_slope(x, y),
             (BinaryOp::Pow, Side::Right) => {
-                let slope = x.pow(y) * x.ln();
+                let slope = power_growth(x, y);
                 // 0 · −∞, the limit from above, for every power that is not negative.
                 if x == T::ZERO && y >= T::ZERO { T::ZERO } else { slope }
             }
@@ -83,6 +83,25 @@ impl BinaryOp {
             }
         }
     }
+}
+
+/// `xʸ`. Powers are called, not inlined: a loop for each instruction set and form of the operands
+/// would be most of the crate's code.
+#[inline(never)]
+fn pow<T: Float>(x: T, y: T) -> T {
+    x.pow(y)
+}
+
+/// `∂xʸ/∂x`; called as [`pow`] is.
+#[inline(never)]
+fn power_base_slope<T: Float>(x: T, y: T) -> T {
+    power_slope(x, y)
+}
+
+/// `xʸ · ln x`; called as [`pow`] is.
+#[inline(never)]
+fn power_growth<T: Float>(x: T, y: T) -> T {
+    x.pow(y) * x.ln()
 }
 
 /// 0 where `a < b`, ½ where they are equal, else 1.

@@ -116,6 +116,13 @@ impl BinaryOp {
         }
     }
 
+    /// Sums, products and the like, next to the losses and powers.
+    #[inline(always)]
+    pub(super) fn is_arithmetic(self) -> bool {
+        use BinaryOp::{Add, Div, Max, Min, Mul, Sub};
+        matches!(self, Add | Sub | Mul | Div | Max | Min)
+    }
+
     /// Calls `body` with this op as a constant, so that a loop in an inlined `body` is compiled
     /// once for each op and has no match inside.
     #[inline(always)]

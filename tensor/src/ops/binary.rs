@@ -1,5 +1,6 @@
 //! `z = f(x, y)` elementwise with broadcasting, for every `f` of [`BinaryOp`], and the operators
-//! `+ − × ÷` on references, also with a number on the right, which takes the tensor's type.
+//! `+ − × ÷` on references, also with a number on the right, which takes the tensor's type; beside
+//! integers it is an f32.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -216,7 +217,9 @@ impl Div<&Tensor> for Result<Tensor> {
 impl Div<f64> for &Tensor {
     type Output = Result<Tensor>;
     fn div(self, y: f64) -> Result<Tensor> {
-        self.binary(BinaryOp::Div, &Tensor::scalar(self.device(), y).cast(self.dtype())?)
+        // A quotient of integers is f32, and a divisor need not be whole.
+        let dtype = if self.dtype().is_float() { self.dtype() } else { DType::F32 };
+        self.binary(BinaryOp::Div, &Tensor::scalar(self.device(), y).cast(dtype)?)
     }
 }
 

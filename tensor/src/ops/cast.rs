@@ -37,8 +37,8 @@ impl Tensor {
 }
 
 /// What `compute` makes of the operands when halves are widened to f32 and the result is rounded
-/// once, to the halves' type, or left in f32 when they are of both. The rule for every operation
-/// on halves.
+/// once, to the halves' type; left in f32 when they are of both types, or stand beside f32. The
+/// rule for every operation on halves.
 pub(super) fn in_f32<const N: usize>(
     operands: [&Tensor; N],
     compute: impl FnOnce([&Tensor; N]) -> Result<Tensor>,
@@ -47,7 +47,9 @@ pub(super) fn in_f32<const N: usize>(
     let mut halves = None;
     for x in &mut wide {
         let dtype = x.dtype();
-        if dtype.is_half() {
+        if dtype == DType::F32 {
+            halves = Some(dtype);
+        } else if dtype.is_half() {
             let mixed = halves.is_some_and(|half| half != dtype);
             halves = Some(if mixed { DType::F32 } else { dtype });
             *x = x.cast(DType::F32)?;

@@ -93,9 +93,11 @@ impl Tensor {
     /// `value` around the elements: `[before, after]` of each axis, in the order of the axes.
     ///
     /// # Errors
-    /// Not one pair an axis, or a result that does not fit in memory.
+    /// Not one pair an axis, a result that does not fit in memory, or a value that an integer tensor
+    /// cannot hold.
     pub fn pad(&self, pads: &[[usize; 2]], value: f64) -> Result<Tensor> {
         let op = "pad";
+        Error::check_number(op, self.dtype(), value)?;
         if pads.len() != self.ndim() {
             let rule = "give one [before, after] an axis, the first axis first";
             return Err(Error::Shape { op, shape: *self.shape(), rule });

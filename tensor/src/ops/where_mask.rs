@@ -33,8 +33,9 @@ impl Tensor {
     /// This tensor with `value` where `mask` is not 0.
     ///
     /// # Errors
-    /// As [`Tensor::where_mask`].
+    /// As [`Tensor::where_mask`], or a value that an integer tensor cannot hold.
     pub fn masked_fill(&self, mask: &Tensor, value: f64) -> Result<Tensor> {
+        Error::check_number("masked_fill", self.dtype(), value)?;
         let value = Tensor::scalar(self.device(), value).cast(self.dtype())?;
         value.where_mask(mask, self)
     }
