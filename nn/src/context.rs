@@ -9,6 +9,7 @@ use crate::buffer::{Buffer, Record};
 use crate::error::Result;
 use crate::module::Module;
 use crate::parameter::Parameter;
+use crate::summary::Recorder;
 
 /// Whether a forward trains or evaluates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Context {
     batch_reduce: Arc<dyn BatchReduce>,
     /// What the forward found out for buffers; clones of a context share it.
     records: Arc<Mutex<Vec<Record>>>,
+    /// Notes the modules that run; set by a summary.
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Context {
@@ -53,6 +56,7 @@ impl Context {
             seed: 0,
             batch_reduce: Arc::new(LocalBatch),
             records: Arc::default(),
+            recorder: None,
         }
     }
 
@@ -84,7 +88,16 @@ impl Context {
     /// # Errors
     /// As [`Module::forward`].
     pub fn run(&self, module: &dyn Module, x: &Var) -> Result<Var> {
-        module.forward(self, x)
+        match &self.recorder {
+            Some(recorder) => recorder.run(self, module, x),
+            None => module.forward(self, x),
+        }
+    }
+
+    /// The same with a recorder that notes each module that runs.
+    pub(crate) fn recording(self) -> (Self, Arc<Recorder>) {
+        let recorder = Arc::<Recorder>::default();
+        (Context { recorder: Some(Arc::clone(&recorder)), ..self }, recorder)
     }
 
     /// Train or evaluate.
@@ -101,6 +114,7 @@ impl Context {
     pub fn first_position(&self) -> u64 {
         self.first_position
     }
+
     /// The seed of the run.
     pub fn seed(&self) -> u64 {
         self.seed

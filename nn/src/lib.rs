@@ -17,6 +17,7 @@ mod module;
 pub mod optim;
 mod parameter;
 mod regular;
+mod summary;
 
 pub use binding::{arena_of, bind, named_state, named_values};
 pub use buffer::{Buffer, update_buffers};
@@ -36,3 +37,4 @@ pub use losses::{
 };
 pub use module::{Module, numel};
 pub use parameter::Parameter;
+pub use summary::{Part, Summary, summary};

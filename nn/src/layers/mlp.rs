@@ -59,7 +59,7 @@ impl Module for Mlp {
     }
 
     fn forward(&self, cx: &Context, x: &Var) -> Result<Var> {
-        self.layers.forward(cx, x)
+        cx.run(&self.layers, x)
     }
 
     fn visit(&self, visitor: &mut dyn FnMut(&Parameter)) {
