@@ -21,6 +21,12 @@ pub(crate) fn simd<R>(body: impl FnOnce() -> R) -> R {
             return unsafe { with_avx2(body) };
         }
     }
+    baseline(body)
+}
+
+/// A function of its own, as the others are: a caller with many loops stays small.
+#[inline(never)]
+fn baseline<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 

@@ -68,7 +68,6 @@ fn value_row<T: Float>(op: BinaryOp, [x, y]: [&[T]; 2], strides: [usize; 2], out
 }
 
 /// `out = dz · ∂f/∂side`; the part lies within the walk.
-#[inline(always)]
 pub(super) fn products<T: Float>(
     op: BinaryOp,
     side: Side,
