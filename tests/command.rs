@@ -181,7 +181,7 @@ fn impossible_options_are_refused_in_one_line() {
     assert_refused(&train(&["--model", "mlp:64-10-3"]), &["64", "10 classes"]);
     let both = ["--break-sync", "rank-seed", "--load", "/nonexistent/x"];
     assert_refused(&train(&both), &["rank-seed", "--load", "leave one"]);
-    let unknown = [["--model", "cnn:8"], ["--data", "mnist"], ["--algorithm", "star"]];
+    let unknown = [["--model", "rnn:8"], ["--data", "mnist"], ["--algorithm", "star"]];
     for arguments in unknown.into_iter().chain([["--nonsense", ""]]) {
         assert_refused(&train(&arguments), &arguments);
     }

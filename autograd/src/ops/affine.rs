@@ -1,5 +1,7 @@
 //! The weight and the bias that an operation may have, where halves are widened.
 
+use tensor::DType;
+
 use crate::error::Result;
 use crate::ops::cast::in_f32;
 use crate::var::Var;
@@ -20,12 +22,15 @@ pub(super) fn affine_in_f32(
     affine: [Option<&Var>; 2],
     compute: impl FnOnce(&Var, [Option<&Var>; 2]) -> Result<Var>,
 ) -> Result<Var> {
-    match affine {
+    let y = match affine {
         [Some(w), Some(b)] => in_f32([x, w, b], |[x, w, b]| compute(x, [Some(w), Some(b)])),
         [Some(w), None] => in_f32([x, w], |[x, w]| compute(x, [Some(w), None])),
         [None, Some(b)] => in_f32([x, b], |[x, b]| compute(x, [None, Some(b)])),
         [None, None] => in_f32([x], |[x]| compute(x, [None, None])),
-    }
+    }?;
+    // A weight in f32 beside halves is usual; the result has the type of x.
+    let (from, to) = (y.value().dtype(), x.value().dtype());
+    if to.is_half() && from == DType::F32 { y.cast(to) } else { Ok(y) }
 }
 
 /// The inputs of a node: `x`, then the weight and the bias that there are.

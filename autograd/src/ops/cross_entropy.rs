@@ -27,8 +27,8 @@ impl Op for CrossEntropy {
 }
 
 impl Var {
-    /// Logits `[.., classes]` and targets `[..]` of i64 `->` the sum of the losses, a scalar; halves
-    /// give f32. See [`Tensor::cross_entropy`].
+    /// Logits `[.., classes]` and targets `[..]` of i64 `->` the sum of the losses, a scalar;
+    /// halves give f32. See [`Tensor::cross_entropy`].
     ///
     /// # Errors
     /// As there.

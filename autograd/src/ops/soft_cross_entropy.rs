@@ -1,7 +1,7 @@
 //! `lossᵢ = Σⱼ −qᵢⱼ · ln softmax(xᵢ)ⱼ`, the cross-entropy of each row with weights of its classes.
 //!
-//! With `p = softmax(x)` the slope of a row's loss is `p · Σⱼ qⱼ − q`. p and q are kept; the forward
-//! had to compute p. The weights are constants.
+//! With `p = softmax(x)` the slope of a row's loss is `p · Σⱼ qⱼ − q`. p and q are kept; the
+//! forward had to compute p. The weights are constants.
 
 use tensor::Tensor;
 

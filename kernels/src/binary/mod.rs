@@ -1,8 +1,8 @@
 //! `z = f(x, y)` elementwise, and `dx = dz · ∂f/∂x`, `dy = dz · ∂f/∂y`.
 //!
 //! Value and slopes of each op stand side by side in [`BinaryOp::value`] and
-//! [`BinaryOp::slope`] (`formula.rs`). Operands come broadcast to the shape of the result, by strides of 0; the
-//! vjp has that shape too, and whoever broadcast sums it back.
+//! [`BinaryOp::slope`] (`formula.rs`). Operands come broadcast to the shape of the result, by
+//! strides of 0; the vjp has that shape too, and whoever broadcast sums it back.
 //!
 //! Conventions: max and min of anything with a NaN are NaN, `max(−0, +0) = +0` and
 //! `min(−0, +0) = −0`. Equal operands share the slope of max and min, half each; a NaN gives

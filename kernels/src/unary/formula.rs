@@ -158,7 +158,7 @@ impl UnaryOp {
             UnaryOp::Shift(_) => one,
             UnaryOp::Scale(factor) => T::from_f64(factor),
             UnaryOp::Clamp(min, max) => {
-                let outside = x < T::from_f64(min) || x > T::from_f64(max);
+                let outside = x <= T::from_f64(min) || x >= T::from_f64(max);
                 if outside { zero } else { one }
             }
         }

@@ -89,7 +89,8 @@ fn the_conventions_at_kinks_and_specials_hold() {
     assert_eq!((slope(UnaryOp::Abs, -2.0), slope(UnaryOp::Abs, 2.0)), (-1.0, 1.0));
     assert_eq!(value(UnaryOp::Sign, -0.0).to_bits(), (-0.0f32).to_bits());
     let clamp = UnaryOp::Clamp(-1.0, 1.0);
-    assert_eq!([-1.5, -1.0, 1.0, 1.5].map(|x| slope(clamp, x)), [0.0, 1.0, 1.0, 0.0]);
+    assert_eq!([-1.5, -1.0, 1.0, 1.5].map(|x| slope(clamp, x)), [0.0; 4]);
+    assert_eq!(slope(clamp, 0.5), 1.0);
     assert_eq!(slope(UnaryOp::LeakyRelu(0.25), 0.0), 0.25);
     for op in [UnaryOp::Sign, UnaryOp::Floor, UnaryOp::Ceil, UnaryOp::Round] {
         assert_eq!(slope(op, 1.5), 0.0);

@@ -1,5 +1,7 @@
 //! The weight and the bias that an operation may have: their checks, and halves.
 
+use kernels::DType;
+
 use crate::error::{Error, Result};
 use crate::ops::cast::in_f32;
 use crate::shape::Shape;
@@ -43,12 +45,14 @@ pub(super) fn affine_in_f32(
     affine: [Option<&Tensor>; 2],
     compute: impl FnOnce(&Tensor, [Option<&Tensor>; 2]) -> Result<Tensor>,
 ) -> Result<Tensor> {
-    match affine {
+    let y = match affine {
         [Some(w), Some(b)] => in_f32([x, w, b], |[x, w, b]| compute(x, [Some(w), Some(b)])),
         [Some(w), None] => in_f32([x, w], |[x, w]| compute(x, [Some(w), None])),
         [None, Some(b)] => in_f32([x, b], |[x, b]| compute(x, [None, Some(b)])),
         [None, None] => in_f32([x], |[x]| compute(x, [None, None])),
-    }
+    }?;
+    // A weight in f32 beside halves is usual; the result has the type of x.
+    if x.dtype().is_half() && y.dtype() == DType::F32 { y.cast(x.dtype()) } else { Ok(y) }
 }
 
 /// Whether any of the operands has elements of a half's size.

@@ -93,8 +93,8 @@ impl Tensor {
     /// `value` around the elements: `[before, after]` of each axis, in the order of the axes.
     ///
     /// # Errors
-    /// Not one pair an axis, a result that does not fit in memory, or a value that an integer tensor
-    /// cannot hold.
+    /// Not one pair an axis, a result that does not fit in memory, or a value that an integer
+    /// tensor cannot hold.
     pub fn pad(&self, pads: &[[usize; 2]], value: f64) -> Result<Tensor> {
         let op = "pad";
         Error::check_number(op, self.dtype(), value)?;
