@@ -17,8 +17,8 @@
 //! # Bits
 //!
 //! Sums over c, over j in o and dq, and over i in dv and dk are chains of fused multiply-adds in
-//! index order, those of [`matmul`](crate::matmul). The sums of softmax rows have the order of
-//! [`lane_sum`]. Causal attention leaves out whole blocks of 16: a chain of query i runs over the
+//! index order, those of `matmul`. The sums of softmax rows have the order of
+//! `lane_sum`. Causal attention leaves out whole blocks of 16: a chain of query i runs over the
 //! keys below `16 · (⌊i/16⌋ + 1)`, one of key j over the queries from `16 · ⌊j/16⌋` on; an unseen
 //! pair within them enters as a product with +0. So a sample's bits depend on its own numbers.
 //!

@@ -19,7 +19,7 @@
 //! * [`conv_input`]: for each place (ky, kx), a chain from +0 over the output channels; these are
 //!   added from +0 in row-major order of the places that have an output; then the bias.
 //! * [`conv_weight`]: one chain from +0 over (n, oy, ox) in row-major order.
-//! * [`channel_sums`], the gradient of the bias: the [`lane_sum`](crate::reduce::lane_sum) of each
+//! * [`channel_sums`], the gradient of the bias: the [`lane_sum`] of each
 //!   plane, added from +0 in the order of the samples.
 //!
 //! So a sample's result does not depend on the samples beside it, and nothing depends on threads.
