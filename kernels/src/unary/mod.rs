@@ -6,9 +6,9 @@
 //!
 //! Conventions: a NaN stays a NaN, also through relu, clamp and sign. At kinks `relu'(0) = 0`,
 //! `abs'(0) = 0` and `leaky_relu'(0)` is its slope; `relu(−0) = +0`. clamp has the slope 0
-//! at the bounds themselves, as in PyTorch's values. sign, floor, ceil and round have the slope 0 everywhere. As relu
-//! passes a NaN on, its slope there is 1. `x⁰` is 1 with slope 0, also at 0. The vjp is a product
-//! everywhere, so an infinite `dy` meets a slope of 0 as NaN.
+//! at the bounds themselves, as in PyTorch's values. sign, floor, ceil and round have the slope 0
+//! everywhere. As relu passes a NaN on, its slope there is 1. `x⁰` is 1 with slope 0, also at 0.
+//! The vjp is a product everywhere, so an infinite `dy` meets a slope of 0 as NaN.
 
 mod cpu;
 mod formula;
