@@ -1,11 +1,10 @@
 //! The loops of the elementwise functions of two variables: a row of each operand is contiguous,
-//! one repeated element, or strided. A repeated element has loops of its own for arithmetic, which
-//! is what such operands are met in; for the other functions they would double the code.
+//! one repeated element, or strided.
 
-use super::{BinaryOp, Side};
-use crate::Float;
+use super::{BinaryOp, Side, formula};
 use crate::simd::simd;
 use crate::walk::Walk;
+use crate::{Float, PerOp};
 
 /// A result's first element in row-major order, and the elements from there on.
 type Part<'a, T> = (usize, &'a mut [T]);
@@ -14,54 +13,75 @@ type Part<'a, T> = (usize, &'a mut [T]);
 pub(super) fn values<T: Float>(
     op: BinaryOp,
     walk: &Walk<2>,
-    [x, y]: [&[T]; 2],
-    (first, out): Part<'_, T>,
+    operands: [&[T]; 2],
+    part: Part<'_, T>,
 ) {
-    let strides = walk.strides(walk.shape().len() - 1);
-    let elements = first..first + out.len();
-    simd(
-        #[inline(always)]
-        || {
-            op.fixed(
-                #[inline(always)]
-                |op| {
-                    walk.each_run(
-                        elements,
-                        #[inline(always)]
-                        |[i, j], part| {
-                            let rows = [&x[i..], &y[j..]];
-                            value_row(op, rows, strides, &mut out[part]);
-                        },
-                    );
-                },
-            );
-        },
-    );
+    op.dispatch(Values { setting: T::from_f64(op.setting()), walk, operands, part });
+}
+
+struct Values<'a, T> {
+    setting: T,
+    walk: &'a Walk<2>,
+    /// x and y.
+    operands: [&'a [T]; 2],
+    part: Part<'a, T>,
+}
+
+impl<T: Float> PerOp for Values<'_, T> {
+    type Output = ();
+    fn run<const OP: u32>(self) {
+        let (setting, [x, y], (first, out)) = (self.setting, self.operands, self.part);
+        let strides = self.walk.strides(self.walk.shape().len() - 1);
+        let elements = first..first + out.len();
+        simd(
+            #[inline(always)]
+            || {
+                self.walk.each_run(
+                    elements,
+                    #[inline(always)]
+                    |[i, j], run| {
+                        value_row(
+                            #[inline(always)]
+                            |x, y| formula::value::<OP, T>(setting, x, y),
+                            [&x[i..], &y[j..]],
+                            strides,
+                            &mut out[run],
+                        );
+                    },
+                );
+            },
+        );
+    }
 }
 
 #[inline(always)]
-fn value_row<T: Float>(op: BinaryOp, [x, y]: [&[T]; 2], strides: [usize; 2], out: &mut [T]) {
+fn value_row<T: Float>(
+    f: impl Fn(T, T) -> T,
+    [x, y]: [&[T]; 2],
+    strides: [usize; 2],
+    out: &mut [T],
+) {
     match strides {
         [1, 1] => {
             for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
-                *out = op.value(x, y);
+                *out = f(x, y);
             }
         }
-        [1, 0] if op.is_arithmetic() => {
+        [1, 0] => {
             let y = y[0];
             for (out, &x) in out.iter_mut().zip(x) {
-                *out = op.value(x, y);
+                *out = f(x, y);
             }
         }
-        [0, 1] if op.is_arithmetic() => {
+        [0, 1] => {
             let x = x[0];
             for (out, &y) in out.iter_mut().zip(y) {
-                *out = op.value(x, y);
+                *out = f(x, y);
             }
         }
         [sx, sy] => {
             for (i, out) in out.iter_mut().enumerate() {
-                *out = op.value(x[i * sx], y[i * sy]);
+                *out = f(x[i * sx], y[i * sy]);
             }
         }
     }
@@ -72,34 +92,58 @@ pub(super) fn products<T: Float>(
     op: BinaryOp,
     side: Side,
     walk: &Walk<3>,
-    [x, y, dz]: [&[T]; 3],
-    (first, out): Part<'_, T>,
+    operands: [&[T]; 3],
+    part: Part<'_, T>,
 ) {
-    let strides = walk.strides(walk.shape().len() - 1);
-    let elements = first..first + out.len();
-    simd(
-        #[inline(always)]
-        || {
-            op.fixed(
-                #[inline(always)]
-                |op| {
-                    walk.each_run(
-                        elements,
-                        #[inline(always)]
-                        |[i, j, k], part| {
-                            let rows = [&x[i..], &y[j..], &dz[k..]];
-                            product_row((op, side), rows, strides, &mut out[part]);
-                        },
-                    );
-                },
-            );
-        },
-    );
+    let setting = T::from_f64(op.setting());
+    match side {
+        Side::Left => op.dispatch(Products::<T, true> { setting, walk, operands, part }),
+        Side::Right => op.dispatch(Products::<T, false> { setting, walk, operands, part }),
+    }
+}
+
+/// The side is a constant in each loop, as the op is.
+struct Products<'a, T, const LEFT: bool> {
+    setting: T,
+    walk: &'a Walk<3>,
+    /// x, y and dz.
+    operands: [&'a [T]; 3],
+    part: Part<'a, T>,
+}
+
+impl<T: Float, const LEFT: bool> PerOp for Products<'_, T, LEFT> {
+    type Output = ();
+    fn run<const OP: u32>(self) {
+        let (setting, [x, y, dz], (first, out)) = (self.setting, self.operands, self.part);
+        let strides = self.walk.strides(self.walk.shape().len() - 1);
+        let elements = first..first + out.len();
+        simd(
+            #[inline(always)]
+            || {
+                self.walk.each_run(
+                    elements,
+                    #[inline(always)]
+                    |[i, j, k], run| {
+                        product_row(
+                            #[inline(always)]
+                            |x, y| match LEFT {
+                                true => formula::left_slope::<OP, T>(setting, x, y),
+                                false => formula::right_slope::<OP, T>(setting, x, y),
+                            },
+                            [&x[i..], &y[j..], &dz[k..]],
+                            strides,
+                            &mut out[run],
+                        );
+                    },
+                );
+            },
+        );
+    }
 }
 
 #[inline(always)]
 fn product_row<T: Float>(
-    (op, side): (BinaryOp, Side),
+    slope: impl Fn(T, T) -> T,
     [x, y, dz]: [&[T]; 3],
     strides: [usize; 3],
     out: &mut [T],
@@ -107,24 +151,24 @@ fn product_row<T: Float>(
     match strides {
         [1, 1, 1] => {
             for (((out, &x), &y), &dz) in out.iter_mut().zip(x).zip(y).zip(dz) {
-                *out = dz * op.slope(side, x, y);
+                *out = dz * slope(x, y);
             }
         }
-        [1, 0, 1] if op.is_arithmetic() => {
+        [1, 0, 1] => {
             let y = y[0];
             for ((out, &x), &dz) in out.iter_mut().zip(x).zip(dz) {
-                *out = dz * op.slope(side, x, y);
+                *out = dz * slope(x, y);
             }
         }
-        [0, 1, 1] if op.is_arithmetic() => {
+        [0, 1, 1] => {
             let x = x[0];
             for ((out, &y), &dz) in out.iter_mut().zip(y).zip(dz) {
-                *out = dz * op.slope(side, x, y);
+                *out = dz * slope(x, y);
             }
         }
         [sx, sy, sz] => {
             for (i, out) in out.iter_mut().enumerate() {
-                *out = dz[i * sz] * op.slope(side, x[i * sx], y[i * sy]);
+                *out = dz[i * sz] * slope(x[i * sx], y[i * sy]);
             }
         }
     }

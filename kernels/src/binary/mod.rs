@@ -1,8 +1,8 @@
 //! `z = f(x, y)` elementwise, and `dx = dz · ∂f/∂x`, `dy = dz · ∂f/∂y`.
 //!
-//! Value and slopes of each op stand side by side in [`BinaryOp::value`] and
-//! [`BinaryOp::slope`] (`formula.rs`). Operands come broadcast to the shape of the result, by
-//! strides of 0; the vjp has that shape too, and whoever broadcast sums it back.
+//! Value and slopes of each op stand side by side in `formula.rs`. Operands come broadcast to the
+//! shape of the result, by strides of 0; the vjp has that shape too, and whoever broadcast sums it
+//! back.
 //!
 //! Conventions: max and min of anything with a NaN are NaN, `max(−0, +0) = +0` and
 //! `min(−0, +0) = −0`. Equal operands share the slope of max and min, half each; a NaN gives
@@ -12,6 +12,7 @@
 mod cpu;
 mod formula;
 mod integer;
+mod number;
 mod op;
 
 use crate::walk::Walk;
@@ -60,11 +61,7 @@ pub fn binary_vjp<T: Float>(
     let data = [x.data(), y.data(), dz.data()];
     let parts = threads.parts(out.len(), MIN_PART);
     threads.split_mut(out, 1, parts, |first, run| {
-        // Two branches, so that the side is a constant in each loop.
-        match side {
-            Side::Left => cpu::products(op, Side::Left, &walk, data, (first, run)),
-            Side::Right => cpu::products(op, Side::Right, &walk, data, (first, run)),
-        }
+        cpu::products(op, side, &walk, data, (first, run));
     });
 }
 

@@ -1,5 +1,7 @@
 //! Which function of two variables: its name, its number, its setting.
 
+use super::number;
+
 /// An elementwise function of two variables. Settings are f64 and are rounded to the element type
 /// once.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,47 +102,27 @@ impl BinaryOp {
     /// The number that device code shares.
     pub const fn code(self) -> u32 {
         match self {
-            BinaryOp::Add => 0,
-            BinaryOp::Sub => 1,
-            BinaryOp::Mul => 2,
-            BinaryOp::Div => 3,
-            BinaryOp::Max => 4,
-            BinaryOp::Min => 5,
-            BinaryOp::Pow => 6,
-            BinaryOp::SquaredError => 7,
-            BinaryOp::AbsoluteError => 8,
-            BinaryOp::Huber(_) => 9,
-            BinaryOp::Bce => 10,
-            BinaryOp::BceWithLogits => 11,
-            BinaryOp::KlDiv => 12,
+            BinaryOp::Add => number::ADD,
+            BinaryOp::Sub => number::SUB,
+            BinaryOp::Mul => number::MUL,
+            BinaryOp::Div => number::DIV,
+            BinaryOp::Max => number::MAX,
+            BinaryOp::Min => number::MIN,
+            BinaryOp::Pow => number::POW,
+            BinaryOp::SquaredError => number::SQUARED_ERROR,
+            BinaryOp::AbsoluteError => number::ABSOLUTE_ERROR,
+            BinaryOp::Huber(_) => number::HUBER,
+            BinaryOp::Bce => number::BCE,
+            BinaryOp::BceWithLogits => number::BCE_WITH_LOGITS,
+            BinaryOp::KlDiv => number::KL_DIV,
         }
     }
 
-    /// Sums, products and the like, next to the losses and powers.
-    #[inline(always)]
-    pub(super) fn is_arithmetic(self) -> bool {
-        use BinaryOp::{Add, Div, Max, Min, Mul, Sub};
-        matches!(self, Add | Sub | Mul | Div | Max | Min)
-    }
-
-    /// Calls `body` with this op as a constant, so that a loop in an inlined `body` is compiled
-    /// once for each op and has no match inside.
-    #[inline(always)]
-    pub(super) fn fixed(self, body: impl FnOnce(BinaryOp)) {
+    /// The setting as the formulas take it; 0 where an op has none.
+    pub(super) const fn setting(self) -> f64 {
         match self {
-            BinaryOp::Add => body(BinaryOp::Add),
-            BinaryOp::Sub => body(BinaryOp::Sub),
-            BinaryOp::Mul => body(BinaryOp::Mul),
-            BinaryOp::Div => body(BinaryOp::Div),
-            BinaryOp::Max => body(BinaryOp::Max),
-            BinaryOp::Min => body(BinaryOp::Min),
-            BinaryOp::Pow => body(BinaryOp::Pow),
-            BinaryOp::SquaredError => body(BinaryOp::SquaredError),
-            BinaryOp::AbsoluteError => body(BinaryOp::AbsoluteError),
-            BinaryOp::Huber(a) => body(BinaryOp::Huber(a)),
-            BinaryOp::Bce => body(BinaryOp::Bce),
-            BinaryOp::BceWithLogits => body(BinaryOp::BceWithLogits),
-            BinaryOp::KlDiv => body(BinaryOp::KlDiv),
+            BinaryOp::Huber(delta) => delta,
+            _ => 0.0,
         }
     }
 }

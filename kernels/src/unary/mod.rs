@@ -1,8 +1,7 @@
 //! `y = f(x)` elementwise, and `dx = dy · f'(x)`.
 //!
-//! One table: each op's value and slope stand side by side in [`UnaryOp::value`] and
-//! [`UnaryOp::slope`] (`formula.rs`). The slope may use x, y or both, whichever is cheaper or
-//! closer.
+//! One table: each op's value and slope stand side by side in `formula.rs`. The slope may use x, y
+//! or both, whichever is cheaper or closer.
 //!
 //! Conventions: a NaN stays a NaN, also through relu, clamp and sign. At kinks `relu'(0) = 0`,
 //! `abs'(0) = 0` and `leaky_relu'(0)` is its slope; `relu(−0) = +0`. clamp has the slope 0
@@ -12,10 +11,11 @@
 
 mod cpu;
 mod formula;
+mod number;
 mod op;
 
 use crate::{Float, Threads};
-pub(crate) use formula::power_slope;
+pub(crate) use formula::{abs_slope, clamp, positive, power_slope, sigmoid};
 pub use op::UnaryOp;
 
 /// Elements below which a part is not worth handing to another thread.

@@ -1,5 +1,7 @@
 //! Which function of one variable: its name, its number, its settings.
 
+use super::number;
+
 /// An elementwise function of one variable. Settings are f64 and are rounded to the element type
 /// once.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -172,72 +174,48 @@ impl UnaryOp {
     /// The number that device code shares.
     pub const fn code(self) -> u32 {
         match self {
-            UnaryOp::Neg => 0,
-            UnaryOp::Abs => 1,
-            UnaryOp::Exp => 2,
-            UnaryOp::Ln => 3,
-            UnaryOp::Sqrt => 4,
-            UnaryOp::Recip => 5,
-            UnaryOp::Square => 6,
-            UnaryOp::Relu => 7,
-            UnaryOp::Tanh => 8,
-            UnaryOp::Sigmoid => 9,
-            UnaryOp::Sin => 10,
-            UnaryOp::Cos => 11,
-            UnaryOp::Erf => 12,
-            UnaryOp::Gelu => 13,
-            UnaryOp::GeluTanh => 14,
-            UnaryOp::Silu => 15,
-            UnaryOp::Softplus => 16,
-            UnaryOp::Log1p => 17,
-            UnaryOp::Rsqrt => 18,
-            UnaryOp::Sign => 19,
-            UnaryOp::Floor => 20,
-            UnaryOp::Ceil => 21,
-            UnaryOp::Round => 22,
-            UnaryOp::LeakyRelu(_) => 23,
-            UnaryOp::Elu(_) => 24,
-            UnaryOp::Powf(_) => 25,
-            UnaryOp::Shift(_) => 26,
-            UnaryOp::Scale(_) => 27,
-            UnaryOp::Clamp(..) => 28,
+            UnaryOp::Neg => number::NEG,
+            UnaryOp::Abs => number::ABS,
+            UnaryOp::Exp => number::EXP,
+            UnaryOp::Ln => number::LN,
+            UnaryOp::Sqrt => number::SQRT,
+            UnaryOp::Recip => number::RECIP,
+            UnaryOp::Square => number::SQUARE,
+            UnaryOp::Relu => number::RELU,
+            UnaryOp::Tanh => number::TANH,
+            UnaryOp::Sigmoid => number::SIGMOID,
+            UnaryOp::Sin => number::SIN,
+            UnaryOp::Cos => number::COS,
+            UnaryOp::Erf => number::ERF,
+            UnaryOp::Gelu => number::GELU,
+            UnaryOp::GeluTanh => number::GELU_TANH,
+            UnaryOp::Silu => number::SILU,
+            UnaryOp::Softplus => number::SOFTPLUS,
+            UnaryOp::Log1p => number::LOG1P,
+            UnaryOp::Rsqrt => number::RSQRT,
+            UnaryOp::Sign => number::SIGN,
+            UnaryOp::Floor => number::FLOOR,
+            UnaryOp::Ceil => number::CEIL,
+            UnaryOp::Round => number::ROUND,
+            UnaryOp::LeakyRelu(_) => number::LEAKY_RELU,
+            UnaryOp::Elu(_) => number::ELU,
+            UnaryOp::Powf(_) => number::POWF,
+            UnaryOp::Shift(_) => number::SHIFT,
+            UnaryOp::Scale(_) => number::SCALE,
+            UnaryOp::Clamp(..) => number::CLAMP,
         }
     }
 
-    /// Calls `body` with this op as a constant, so that a loop in an inlined `body` is compiled
-    /// once for each op and has no match inside.
-    #[inline(always)]
-    pub(super) fn fixed(self, body: impl FnOnce(UnaryOp)) {
+    /// The settings as the formulas take them; 0 where an op has none.
+    pub(super) const fn settings(self) -> [f64; 2] {
         match self {
-            UnaryOp::Neg => body(UnaryOp::Neg),
-            UnaryOp::Abs => body(UnaryOp::Abs),
-            UnaryOp::Exp => body(UnaryOp::Exp),
-            UnaryOp::Ln => body(UnaryOp::Ln),
-            UnaryOp::Sqrt => body(UnaryOp::Sqrt),
-            UnaryOp::Recip => body(UnaryOp::Recip),
-            UnaryOp::Square => body(UnaryOp::Square),
-            UnaryOp::Relu => body(UnaryOp::Relu),
-            UnaryOp::Tanh => body(UnaryOp::Tanh),
-            UnaryOp::Sigmoid => body(UnaryOp::Sigmoid),
-            UnaryOp::Sin => body(UnaryOp::Sin),
-            UnaryOp::Cos => body(UnaryOp::Cos),
-            UnaryOp::Erf => body(UnaryOp::Erf),
-            UnaryOp::Gelu => body(UnaryOp::Gelu),
-            UnaryOp::GeluTanh => body(UnaryOp::GeluTanh),
-            UnaryOp::Silu => body(UnaryOp::Silu),
-            UnaryOp::Softplus => body(UnaryOp::Softplus),
-            UnaryOp::Log1p => body(UnaryOp::Log1p),
-            UnaryOp::Rsqrt => body(UnaryOp::Rsqrt),
-            UnaryOp::Sign => body(UnaryOp::Sign),
-            UnaryOp::Floor => body(UnaryOp::Floor),
-            UnaryOp::Ceil => body(UnaryOp::Ceil),
-            UnaryOp::Round => body(UnaryOp::Round),
-            UnaryOp::LeakyRelu(a) => body(UnaryOp::LeakyRelu(a)),
-            UnaryOp::Elu(a) => body(UnaryOp::Elu(a)),
-            UnaryOp::Powf(a) => body(UnaryOp::Powf(a)),
-            UnaryOp::Shift(a) => body(UnaryOp::Shift(a)),
-            UnaryOp::Scale(a) => body(UnaryOp::Scale(a)),
-            UnaryOp::Clamp(a, b) => body(UnaryOp::Clamp(a, b)),
+            UnaryOp::LeakyRelu(a)
+            | UnaryOp::Elu(a)
+            | UnaryOp::Powf(a)
+            | UnaryOp::Shift(a)
+            | UnaryOp::Scale(a) => [a, 0.0],
+            UnaryOp::Clamp(a, b) => [a, b],
+            _ => [0.0; 2],
         }
     }
 }
