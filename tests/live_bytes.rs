@@ -1,12 +1,14 @@
-//! A training step allocates nothing that grows: the live bytes of all ranks, counted in the
-//! allocator, are the same after step 10 and after step 1,000.
+//! What a training step allocates, counted in the allocator: nothing that grows, since the live
+//! bytes of all ranks are the same after step 10 and after step 1,000; and after the first steps
+//! nothing large, since buffers are used again.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-use ringgrad::nn::{self, Init, Module, data, optim};
-use ringgrad::{Algorithm, RankTrainer, Result, World};
+use ringgrad::nn::optim::Optimizer;
+use ringgrad::nn::{self, Context, GptSettings, Init, Module, data, optim};
+use ringgrad::{Algorithm, Device, RankTrainer, Result, Tensor, Var, World};
 
 struct Counting;
 
@@ -15,7 +17,13 @@ static LIVE: AtomicIsize = AtomicIsize::new(0);
 thread_local! {
     /// Set on the threads of ranks: the test harness allocates on its own, whenever it likes.
     static COUNTED: Cell<bool> = const { Cell::new(false) };
+    /// Large allocations of this thread.
+    static LARGE: Cell<usize> = const { Cell::new(0) };
 }
+
+/// Bytes from which an allocation is large: more than lists of shapes and names take, less than
+/// the values of a layer.
+const LARGE_FROM: usize = 8 << 10;
 
 fn count(bytes: isize) {
     if COUNTED.get() {
@@ -28,6 +36,9 @@ unsafe impl GlobalAlloc for Counting {
     // SAFETY: the caller's obligations are those of `System`, to which the call is passed on.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
+        if layout.size() >= LARGE_FROM {
+            LARGE.set(LARGE.get() + 1);
+        }
         // SAFETY: `layout` is the caller's.
         unsafe { System.alloc(layout) }
     }
@@ -88,4 +99,49 @@ fn a_thousand_steps_keep_the_live_bytes_of_the_tenth() {
     let before = LIVE.load(Ordering::Relaxed);
     let held = vec![0u8; 100_000];
     assert!(LIVE.load(Ordering::Relaxed) - before >= 100_000, "{}", held.len());
+}
+
+/// The large allocations of each of some steps of one rank with one thread.
+fn large_in_each_step(
+    mut model: impl Module,
+    x: Tensor,
+    loss: impl Fn(&Var) -> nn::Result<nn::Loss>,
+) -> nn::Result<Vec<usize>> {
+    let mut optimizer = Optimizer::new(&mut model, optim::adamw(0.001))?;
+    let x = Var::constant(x);
+    let mut large = Vec::new();
+    for step in 0..6 {
+        let before = LARGE.get();
+        let loss = loss(&model.forward(&Context::train(step, 0), &x)?)?;
+        let (gradients, count) = (loss.backward()?, loss.count());
+        drop(loss);
+        optimizer.step(&mut model, &gradients, count)?;
+        large.push(LARGE.get() - before);
+    }
+    Ok(large)
+}
+
+#[test]
+fn after_the_first_steps_no_allocation_is_large() {
+    let (device, init) = (Device::cpu(), Init::new(&Device::cpu(), 1));
+    let pixels = (0..16 * 64).map(|i| (0.7 * i as f32).sin()).collect();
+    let pixels = Tensor::from_vec(&device, pixels, &[16, 1, 8, 8]).unwrap();
+    let classes = Tensor::from_vec(&device, (0..16).map(|i| i % 10).collect(), &[16]).unwrap();
+    let network = nn::cnn(&init, &[1, 8, 8], &[8, 16], 10).unwrap();
+    let cnn = large_in_each_step(network, pixels, |y| nn::cross_entropy(y, &classes)).unwrap();
+
+    let settings = GptSettings { vocabulary: 20, context: 16, dim: 32, heads: 4, layers: 2 };
+    let tokens = |shift: i64| {
+        let tokens = (0..8 * 16).map(|i| (7 * i + shift) % 20).collect::<Vec<i64>>();
+        Tensor::from_vec(&device, tokens, &[8, 16]).unwrap()
+    };
+    let network = nn::gpt(&init, &settings).unwrap();
+    let gpt = large_in_each_step(network, tokens(0), |y| nn::cross_entropy(y, &tokens(1)));
+    let gpt = gpt.unwrap();
+
+    for (name, large) in [("cnn", cnn), ("gpt", gpt)] {
+        // The first step fills the pool: the counter counts.
+        assert!(large[0] > 0, "{name}: {large:?}");
+        assert_eq!(large[3..], [0; 3], "{name}: {large:?}");
+    }
 }

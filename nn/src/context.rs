@@ -133,6 +133,11 @@ impl Context {
         self.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }
 
+    /// For a second run of a forward that was recorded: what it finds out is known already.
+    pub(crate) fn again(&self) -> Self {
+        Context { records: Arc::default(), recorder: None, ..self.clone() }
+    }
+
     pub(crate) fn take_records(&self) -> Vec<Record> {
         mem::take(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -25,10 +25,10 @@ pub use context::{Context, Mode};
 pub use error::{Error, Result};
 pub use init::{Init, fans};
 pub use layers::{
-    Activation, AdaptiveAvgPool2d, AvgPool2d, BatchNorm, BatchNorm1d, BatchNorm2d, BnMlp, Cnn,
-    Conv1d, Conv2d, ConvTranspose2d, Dropout, Embedding, Flatten, Gpt, GptSettings, GroupNorm,
-    LayerNorm, Linear, MaxPool2d, Mlp, MultiHeadAttention, Relu, RmsNorm, Sequential,
-    TransformerBlock, Unflatten, Upsample, bn_mlp, cnn, gpt, mlp,
+    Activation, AdaptiveAvgPool2d, AvgPool2d, BatchNorm, BatchNorm1d, BatchNorm2d, BnMlp,
+    Checkpointed, Cnn, Conv1d, Conv2d, ConvTranspose2d, Dropout, Embedding, Flatten, Gpt,
+    GptSettings, GroupNorm, LayerNorm, Linear, MaxPool2d, Mlp, MultiHeadAttention, Relu, RmsNorm,
+    Sequential, TransformerBlock, Unflatten, Upsample, bn_mlp, cnn, gpt, mlp,
 };
 pub use loss::Loss;
 pub use losses::{

@@ -1,6 +1,6 @@
 //! The operations as a user calls them: shapes, views, empty tensors, types, and what errors say.
 
-use ringgrad_tensor::{BinaryOp, DType, Device, Error, Shape, Tensor, TensorMut, UnaryOp};
+use ringgrad_tensor::{BinaryOp, DType, Device, Error, Shape, Tensor, TensorMut};
 
 fn f32s(values: &[f32], shape: &[usize]) -> Tensor {
     Tensor::from_slice(&Device::cpu(), values, shape).unwrap()
@@ -114,7 +114,8 @@ fn cross_entropy_is_right_at_the_edges_and_refuses_foreign_classes() {
     assert_eq!(values(&wrong)[1], 2000.0);
     for class in [2, -1] {
         let error = logits.cross_entropy(&i64s(&[0, class], &[2])).unwrap_err();
-        assert_says(error, &["cross_entropy", &class.to_string(), "0..2"]);
+        let message = ["cross_entropy", "row 1", &format!("class {class}"), "2 classes"];
+        assert_says(error, &message);
     }
     let error = logits.cross_entropy(&i64s(&[0], &[1])).unwrap_err();
     assert_says(error, &["[2, 2]", "[1]"]);
@@ -126,8 +127,7 @@ fn mistakes_are_errors_with_operation_shapes_and_rule() {
     assert_says((&a + &b).unwrap_err(), &["add", "[2, 3]", "[2]", "one of them 1"]);
     assert_says(a.matmul(&a).unwrap_err(), &["matmul", "[2, 3]", "axis 1", "axis 0"]);
     assert_says(a.matmul(&b).unwrap_err(), &["matmul", "[2]", "axis 0 of the right"]);
-    assert_says((&a * &i64s(&[1], &[1])).unwrap_err(), &["mul", "f32", "i64"]);
-    assert_says(i64s(&[1], &[1]).unary(UnaryOp::Exp).unwrap_err(), &["exp", "i64", "f32 or f64"]);
+    assert_says(a.matmul(&i64s(&[1], &[1, 1])).unwrap_err(), &["matmul", "[2, 3]", "[1, 1]"]);
     assert_says(a.linear(&b, None).unwrap_err(), &["linear", "[2, 3]", "[2]", "[out, in]"]);
     assert_says(a.linear(&a, Some(&f32s(&[0.0; 3], &[3]))).unwrap_err(), &["bias", "[3]"]);
     assert_says(a.item::<f32>().unwrap_err(), &["item", "exactly one"]);

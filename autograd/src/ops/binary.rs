@@ -5,9 +5,9 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use tensor::{BinaryOp, DType, Side, Tensor, UnaryOp};
+use tensor::{BinaryOp, CompareOp, DType, Side, Tensor, UnaryOp};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input_grads::InputGrads;
 use crate::inputs::Inputs;
 use crate::node::Op;
@@ -46,7 +46,7 @@ impl Op for Binary {
                 let dy = (&dx * &(&x / &y)?)?.neg()?;
                 (dx, dy)
             }
-            BinaryOp::Max | BinaryOp::Min => {
+            BinaryOp::Max | BinaryOp::Min | BinaryOp::AbsoluteError => {
                 // Steps: their slopes have slope 0, so their values will do.
                 let ones = Tensor::full(dz.value().device(), 1.0f64, dz.value().shape())?;
                 let ones = ones.cast(dz.value().dtype())?;
@@ -54,16 +54,36 @@ impl Op for Binary {
                 let times = |side| -> Result<Var> { dz * &Var::constant(slope(side)?) };
                 (times(Side::Left)?, times(Side::Right)?)
             }
-            BinaryOp::SquaredError => {
-                let d = &(dz * &(&x - &y)?)? * 2.0;
-                let d = d?;
-                let opposite = d.neg()?;
-                (d, opposite)
+            BinaryOp::Pow => {
+                let base = (&y * &x.pow(&(&y - 1.0)?)?)?;
+                let growth = (&x.pow(&y)? * &x.ln()?)?;
+                ((dz * &base)?, (dz * &growth)?)
             }
-            _ => return Err(Error::NotTwiceDifferentiable { op: self.op.name() }),
+            BinaryOp::SquaredError => opposites((&(dz * &(&x - &y)?)? * 2.0)?)?,
+            BinaryOp::Huber(delta) => opposites((dz * &(&x - &y)?.clamp(-delta, delta)?)?)?,
+            BinaryOp::Bce => {
+                let rest = (&x.neg()? + 1.0)?;
+                let spread = (&rest * &x)?.clamp(1e-12, f64::INFINITY)?;
+                let log = |x: &Var| x.ln()?.clamp(-100.0, f64::INFINITY);
+                let dx = (&(&x - &y)? / &spread)?;
+                ((dz * &dx)?, (dz * &(&log(&rest)? - &log(&x)?)?)?)
+            }
+            BinaryOp::BceWithLogits => ((dz * &(&x.sigmoid()? - &y)?)?, (dz * &x)?.neg()?),
+            BinaryOp::KlDiv => {
+                let zero = Tensor::scalar(self.y.device(), 0.0f64).cast(self.y.dtype())?;
+                let never = self.y.compare(CompareOp::Eq, &zero)?;
+                let growth = (&(&y.ln()? + 1.0)? - &x)?.masked_fill(&never, 0.0)?;
+                ((dz * &y)?.neg()?, (dz * &growth)?)
+            }
         };
         Ok(vec![dx.sum_to(self.x.shape())?, dy.sum_to(self.y.shape())?])
     }
+}
+
+/// The products of a function of `x − y`: with `d` on the left, with `−d` on the right.
+fn opposites(d: Var) -> Result<(Var, Var)> {
+    let opposite = d.neg()?;
+    Ok((d, opposite))
 }
 
 impl Var {

@@ -2,10 +2,11 @@
 //!
 //! Linear in x: the slope is `−w` at the target and 0 elsewhere. Targets and weights are kept.
 
-use tensor::Tensor;
+use tensor::{Tensor, UnaryOp};
 
 use crate::error::Result;
 use crate::input_grads::InputGrads;
+use crate::inputs::Inputs;
 use crate::node::Op;
 use crate::ops::cast::wide;
 use crate::var::Var;
@@ -23,6 +24,14 @@ impl Op for NllLoss {
 
     fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
         grads.give(0, dy.nll_loss_vjp(self.classes, &self.targets, &self.row_weights)?)
+    }
+
+    fn vjp_var(&self, dy: &Var, _: &Inputs<'_>) -> Result<Vec<Var>> {
+        let ones = (&self.row_weights.unary(UnaryOp::Scale(0.0))? + 1.0)?;
+        let slope = ones.nll_loss_vjp(self.classes, &self.targets, &self.row_weights)?;
+        let mut column = dy.value().shape().to_vec();
+        column.push(1);
+        Ok(vec![(&dy.reshape(&column)? * &Var::constant(slope))?])
     }
 }
 

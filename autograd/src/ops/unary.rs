@@ -4,9 +4,11 @@
 //! stand beside the formulas in `kernels::unary`, with their conventions at kinks. Both x and y
 //! are kept, since either may make the slope cheaper.
 
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+
 use tensor::{Tensor, UnaryOp};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input_grads::InputGrads;
 use crate::inputs::Inputs;
 use crate::node::Op;
@@ -52,7 +54,7 @@ impl Unary {
             UnaryOp::Sigmoid => y - &y.square()?,
             UnaryOp::Sin => x.cos(),
             UnaryOp::Cos => x.sin()?.neg(),
-            UnaryOp::Erf => &x.square()?.neg()?.exp()? * std::f64::consts::FRAC_2_SQRT_PI,
+            UnaryOp::Erf => &x.square()?.neg()?.exp()? * FRAC_2_SQRT_PI,
             UnaryOp::Silu => {
                 let s = x.sigmoid()?;
                 &s + &(y * &(&s.neg()? + 1.0)?)?
@@ -73,11 +75,32 @@ impl Unary {
             | UnaryOp::Shift(_)
             | UnaryOp::Scale(_)
             | UnaryOp::Clamp(..) => fixed(),
-            UnaryOp::Gelu | UnaryOp::GeluTanh | UnaryOp::Elu(_) => {
-                Err(Error::NotTwiceDifferentiable { op: self.op.name() })
+            UnaryOp::Gelu => gelu_slope(x),
+            UnaryOp::GeluTanh => gelu_tanh_slope(x),
+            UnaryOp::Elu(alpha) => {
+                let below = (&x.clamp(f64::NEG_INFINITY, 0.0)?.exp()? * alpha)?;
+                let above = x.value().unary(UnaryOp::Sign)?.unary(UnaryOp::Relu)?;
+                &below + &Var::constant((&above * (1.0 - alpha))?)
             }
         }
     }
+}
+
+/// `Φ(x) + x · φ(x)`, Φ and φ the normal distribution function and its density.
+fn gelu_slope(x: &Var) -> Result<Var> {
+    let below = (&(&(x * FRAC_1_SQRT_2)?.erf()? + 1.0)? * 0.5)?;
+    let density = (&(&x.square()? * -0.5)?.exp()? * (0.5 * FRAC_2_SQRT_PI * FRAC_1_SQRT_2))?;
+    &below + &(x * &density)?
+}
+
+/// `½ (1 + t) + ½ x (1 − t²) u'`, where `t = tanh(u)` and `u = √(2/π) (x + 0.044715 x³)`.
+fn gelu_tanh_slope(x: &Var) -> Result<Var> {
+    let (scale, cube) = (FRAC_2_SQRT_PI * FRAC_1_SQRT_2, 0.044715);
+    let square = x.square()?;
+    let t = (&(x * &(&(&square * cube)? + 1.0)?)? * scale)?.tanh()?;
+    let inner = (&(&(&square * (3.0 * cube))? + 1.0)? * scale)?;
+    let tilt = (&(x * &inner)? * &(&t.square()?.neg()? + 1.0)?)?;
+    &(&(&t + &tilt)? + 1.0)? * 0.5
 }
 
 impl Var {

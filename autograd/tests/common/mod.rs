@@ -5,7 +5,7 @@
 // Each test program uses a part of it.
 #![allow(dead_code)]
 
-use ringgrad_autograd::{Result, Var, gradcheck};
+use ringgrad_autograd::{Error, Result, Var, gradcheck, gradcheck_twice};
 use tensor::{DType, Device, Tensor};
 
 /// Values and shape of an input.
@@ -84,10 +84,35 @@ pub(crate) fn tensor_bits(x: &Tensor) -> Vec<u64> {
     values.iter().map(|x| if x.is_nan() { f64::NAN } else { *x }.to_bits()).collect()
 }
 
+/// The operations that have a first derivative only; docs/SEMANTICS.md lists them too.
+const ONCE: [&str; 9] = [
+    "prod",
+    "cumprod",
+    "sort",
+    "topk",
+    "masked_select",
+    "max_pool1d",
+    "max_pool2d",
+    "group_norm",
+    "batch_norm",
+];
+
+/// The second derivatives agree with central differences, or are refused by a listed operation.
+fn check_twice(name: &str, inputs: &[Input], f: impl Fn(&[Var]) -> Result<Var>) {
+    match gradcheck_twice(inputs, |x| weighed(&f(x)?)) {
+        Ok(mismatches) => assert_eq!(mismatches, [], "{name}: second derivatives"),
+        Err(Error::NotTwiceDifferentiable { op }) => {
+            assert!(ONCE.contains(&op), "{name}: {op} has no second derivative");
+        }
+        Err(error) => panic!("{name}: {error}"),
+    }
+}
+
 /// Everything that holds for any operation. `f` is a function of all `inputs`, away from kinks.
 pub(crate) fn check(name: &str, inputs: &[Input], f: impl Fn(&[Var]) -> Result<Var>) {
     let mismatches = gradcheck(inputs, |x| weighed(&f(x)?)).unwrap();
     assert_eq!(mismatches, [], "{name}: gradients");
+    check_twice(name, inputs, &f);
     let one = Device::cpu();
     let many = Device::cpu_with_threads(3).unwrap();
     for dtype in [DType::F32, DType::F64] {
