@@ -279,8 +279,11 @@ fn batch_label(step: &Step) -> String {
     format!("batch {} of {} samples from {position}, {samples:016x}", step.index, step.len())
 }
 
+/// How many of the logits `[.., classes]` are largest at their target `[..]`; the loss has seen to
+/// it that their shapes agree.
 fn count_correct(logits: &Var, batch: &Batch) -> Result<f64> {
-    let (found, wanted) =
-        (logits.value().argmax(1, false)?.to_vec::<i64>()?, batch.y.to_vec::<i64>()?);
+    let classes = logits.value().shape().len().saturating_sub(1);
+    let found = logits.value().argmax(classes, false)?.to_vec::<i64>()?;
+    let wanted = batch.y.to_vec::<i64>()?;
     Ok(found.iter().zip(&wanted).filter(|(found, wanted)| found == wanted).count() as f64)
 }

@@ -126,8 +126,8 @@ fn after_the_first_steps_no_allocation_is_large() {
     let (device, init) = (Device::cpu(), Init::new(&Device::cpu(), 1));
     let pixels = (0..16 * 64).map(|i| (0.7 * i as f32).sin()).collect();
     let pixels = Tensor::from_vec(&device, pixels, &[16, 1, 8, 8]).unwrap();
-    let classes = Tensor::from_vec(&device, (0..16).map(|i| i % 10).collect(), &[16]).unwrap();
-    let network = nn::cnn(&init, &[1, 8, 8], &[8, 16], 10).unwrap();
+    let classes = Tensor::from_vec(&device, (0..16i64).map(|i| i % 10).collect(), &[16]).unwrap();
+    let network = nn::cnn(&init, [1, 8, 8], &[8, 16], 10).unwrap();
     let cnn = large_in_each_step(network, pixels, |y| nn::cross_entropy(y, &classes)).unwrap();
 
     let settings = GptSettings { vocabulary: 20, context: 16, dim: 32, heads: 4, layers: 2 };

@@ -70,12 +70,18 @@ fn sums_and_views_have_the_gradients_of_what_they_move() {
 
 #[test]
 fn cross_entropy_gradients_agree() {
-    let logits = [(spread(15, 0.6), vec![3, 5])];
-    let mismatches = gradcheck(&logits, |x| {
-        let targets = Tensor::from_vec(x[0].value().device(), vec![2i64, 0, 4], &[3])?;
-        x[0].cross_entropy(&targets)
+    let logits = || [input(&[3, 5], 0.6)];
+    let targets = Tensor::from_vec(&Device::cpu(), vec![2i64, 0, 4], &[3]).unwrap();
+    let weights = Tensor::from_vec(&Device::cpu(), vec![0.5, 0.0, 2.0], &[3]).unwrap();
+    check("cross_entropy", &logits(), |x| x[0].cross_entropy(&targets));
+    check("cross_entropy of three axes", &[input(&[3, 1, 5], 0.6)], |x| {
+        x[0].cross_entropy(&targets.reshape(&[3, 1])?)
     });
-    assert_eq!(mismatches.unwrap(), []);
+    check("nll_loss", &logits(), |x| x[0].nll_loss(&targets, &weights));
+    let q = Tensor::from_vec(&Device::cpu(), spread(15, 0.2), &[3, 5]).unwrap();
+    check("soft_cross_entropy", &logits(), |x| {
+        x[0].soft_cross_entropy(&q.cast(x[0].value().dtype())?)
+    });
 }
 
 /// y = 2x with a vjp that says 3.

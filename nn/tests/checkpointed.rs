@@ -33,7 +33,7 @@ fn model(checkpointed: bool) -> Sequential {
 /// Bits of everything that three steps leave behind.
 fn trained(mut model: Sequential) -> Vec<Vec<u32>> {
     let mut optimizer = Optimizer::new(&mut model, sgd(0.1).momentum(0.9)).unwrap();
-    let (x, y) = (Var::constant(tensor(&[6, 5])), tensor(&[6, 2]));
+    let (x, y) = (Var::constant(tensor(&[6, 5])), Var::constant(tensor(&[6, 2])));
     for step in 0..3 {
         let cx = Context::train(step, 6 * step).with_seed(7);
         let gradients = {
@@ -85,7 +85,7 @@ fn a_summary_sees_the_parts_inside_once() {
 fn a_step_between_forward_and_backward_and_a_wrong_input_are_errors() {
     let mut model = model(true);
     let mut optimizer = Optimizer::new(&mut model, sgd(0.1)).unwrap();
-    let (x, y) = (Var::constant(tensor(&[6, 5])), tensor(&[6, 2]));
+    let (x, y) = (Var::constant(tensor(&[6, 5])), Var::constant(tensor(&[6, 2])));
     let loss = |model: &Sequential| {
         mse_loss(&model.forward(&Context::train(0, 0), &x).unwrap(), &y).unwrap()
     };
