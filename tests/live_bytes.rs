@@ -21,9 +21,9 @@ thread_local! {
     static LARGE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Bytes from which an allocation is large: more than lists of shapes and names take, less than
+/// Bytes from which an allocation is large: more than the lists of a graph's nodes take, less than
 /// the values of a layer.
-const LARGE_FROM: usize = 8 << 10;
+const LARGE_FROM: usize = 32 << 10;
 
 fn count(bytes: isize) {
     if COUNTED.get() {
@@ -124,16 +124,16 @@ fn large_in_each_step(
 #[test]
 fn after_the_first_steps_no_allocation_is_large() {
     let (device, init) = (Device::cpu(), Init::new(&Device::cpu(), 1));
-    let pixels = (0..16 * 64).map(|i| (0.7 * i as f32).sin()).collect();
-    let pixels = Tensor::from_vec(&device, pixels, &[16, 1, 8, 8]).unwrap();
-    let classes = Tensor::from_vec(&device, (0..16i64).map(|i| i % 10).collect(), &[16]).unwrap();
+    let pixels = (0..32 * 64).map(|i| (0.7 * i as f32).sin()).collect();
+    let pixels = Tensor::from_vec(&device, pixels, &[32, 1, 8, 8]).unwrap();
+    let classes = Tensor::from_vec(&device, (0..32i64).map(|i| i % 10).collect(), &[32]).unwrap();
     let network = nn::cnn(&init, [1, 8, 8], &[8, 16], 10).unwrap();
     let cnn = large_in_each_step(network, pixels, |y| nn::cross_entropy(y, &classes)).unwrap();
 
-    let settings = GptSettings { vocabulary: 20, context: 16, dim: 32, heads: 4, layers: 2 };
+    let settings = GptSettings { vocabulary: 20, context: 32, dim: 64, heads: 4, layers: 2 };
     let tokens = |shift: i64| {
-        let tokens = (0..8 * 16).map(|i| (7 * i + shift) % 20).collect::<Vec<i64>>();
-        Tensor::from_vec(&device, tokens, &[8, 16]).unwrap()
+        let tokens = (0..8 * 32).map(|i| (7 * i + shift) % 20).collect::<Vec<i64>>();
+        Tensor::from_vec(&device, tokens, &[8, 32]).unwrap()
     };
     let network = nn::gpt(&init, &settings).unwrap();
     let gpt = large_in_each_step(network, tokens(0), |y| nn::cross_entropy(y, &tokens(1)));
