@@ -4,6 +4,7 @@
 //! that no schedule fixes. Work is only ever split along *outputs*, so the number of threads
 //! cannot change a bit.
 
+use std::iter;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -22,7 +23,8 @@ impl Threads {
         Threads { pool: None, handles: Vec::new() }
     }
 
-    /// A pool of `count` threads; `0` and `1` mean the calling thread alone.
+    /// The calling thread and a pool of `count − 1` others; `0` and `1` mean the calling thread
+    /// alone. The caller works too, so that it neither waits to be woken up nor holds a core.
     ///
     /// # Errors
     /// When the operating system refuses to start a thread.
@@ -32,9 +34,9 @@ impl Threads {
         }
         // rayon ends its threads when the pool is dropped, but waits for none that it started
         // itself.
-        let handles = Mutex::new(Vec::with_capacity(count));
+        let handles = Mutex::new(Vec::with_capacity(count - 1));
         let pool = ThreadPoolBuilder::new()
-            .num_threads(count)
+            .num_threads(count - 1)
             .spawn_handler(|worker| {
                 let name = format!("ringgrad-kernel-{}", worker.index());
                 let handle = thread::Builder::new().name(name).spawn(|| worker.run())?;
@@ -48,7 +50,7 @@ impl Threads {
 
     /// The number of threads, at least one.
     pub fn count(&self) -> usize {
-        self.pool.as_ref().map_or(1, ThreadPool::current_num_threads)
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() + 1)
     }
 
     /// Into how many parts to cut `work` items, when a part below `min_part` items costs more to
@@ -61,7 +63,7 @@ impl Threads {
     }
 
     /// Cuts `out` into `parts` runs of whole `unit`s and calls `body(first_unit, run)` for each,
-    /// on the pool when there is more than one part.
+    /// on several threads when there is more than one part.
     ///
     /// `out.len()` must be a multiple of `unit`; the caller ensures it.
     pub fn split_mut<T: Send>(
@@ -72,18 +74,12 @@ impl Threads {
         body: impl Fn(usize, &mut [T]) + Sync,
     ) {
         let units = out.len().checked_div(unit).unwrap_or(0);
-        match &self.pool {
-            Some(pool) if parts > 1 && units > 1 => {
-                let per_part = units.div_ceil(parts);
-                pool.scope(|scope| {
-                    for (part, run) in out.chunks_mut(per_part * unit).enumerate() {
-                        let body = &body;
-                        scope.spawn(move |_| body(part * per_part, run));
-                    }
-                });
-            }
-            _ => body(0, out),
+        if parts <= 1 || units <= 1 {
+            return body(0, out);
         }
+        let per_part = units.div_ceil(parts);
+        let runs = out.chunks_mut(per_part * unit).enumerate();
+        self.each(runs, |(part, run)| body(part * per_part, run));
     }
 
     /// [`Threads::split_mut`] for two results with the same units.
@@ -95,19 +91,12 @@ impl Threads {
         body: impl Fn(usize, &mut [T], &mut [U]) + Sync,
     ) {
         let units = a.len().checked_div(unit).unwrap_or(0);
-        match &self.pool {
-            Some(pool) if parts > 1 && units > 1 => {
-                let per_part = units.div_ceil(parts);
-                pool.scope(|scope| {
-                    let runs = a.chunks_mut(per_part * unit).zip(b.chunks_mut(per_part * unit));
-                    for (part, (a, b)) in runs.enumerate() {
-                        let body = &body;
-                        scope.spawn(move |_| body(part * per_part, a, b));
-                    }
-                });
-            }
-            _ => body(0, a, b),
+        if parts <= 1 || units <= 1 {
+            return body(0, a, b);
         }
+        let per_part = units.div_ceil(parts);
+        let runs = a.chunks_mut(per_part * unit).zip(b.chunks_mut(per_part * unit)).enumerate();
+        self.each(runs, |(part, (a, b))| body(part * per_part, a, b));
     }
 
     /// [`Threads::split_mut`] with a piece of `scratch` for each run, all of one length: the whole
@@ -120,33 +109,33 @@ impl Threads {
         body: impl Fn(usize, &mut [T], &mut [T]) + Sync,
     ) {
         let units = out.len().checked_div(unit).unwrap_or(0);
-        match &self.pool {
-            Some(pool) if parts > 1 && units > 1 => {
-                let per_part = units.div_ceil(parts);
-                let piece = (scratch.len() / parts).max(1);
-                pool.scope(|scope| {
-                    let runs = out.chunks_mut(per_part * unit).zip(scratch.chunks_mut(piece));
-                    for (part, (run, piece)) in runs.enumerate() {
-                        let body = &body;
-                        scope.spawn(move |_| body(part * per_part, run, piece));
-                    }
-                });
-            }
-            _ => body(0, out, scratch),
+        if parts <= 1 || units <= 1 {
+            return body(0, out, scratch);
         }
+        let per_part = units.div_ceil(parts);
+        let piece = (scratch.len() / parts).max(1);
+        let runs = out.chunks_mut(per_part * unit).zip(scratch.chunks_mut(piece)).enumerate();
+        self.each(runs, |(part, (run, piece))| body(part * per_part, run, piece));
     }
 
-    /// Calls `body(part)` for each of `0..parts`, on the pool when there is more than one.
+    /// Calls `body(part)` for each of `0..parts`, on several threads when there is more than one.
     pub fn for_each_part(&self, parts: usize, body: impl Fn(usize) + Sync) {
-        match &self.pool {
-            Some(pool) if parts > 1 => pool.scope(|scope| {
-                for part in 0..parts {
-                    let body = &body;
-                    scope.spawn(move |_| body(part));
-                }
-            }),
-            _ => (0..parts).for_each(body),
-        }
+        self.each(0..parts, body);
+    }
+
+    /// Does the first job on the calling thread and the others on the pool, and waits for them.
+    fn each<J: Send>(&self, mut jobs: impl Iterator<Item = J>, body: impl Fn(J) + Sync) {
+        let Some(pool) = &self.pool else { return jobs.for_each(body) };
+        let (first, second) = (jobs.next(), jobs.next());
+        let Some(first) = first else { return };
+        let Some(second) = second else { return body(first) };
+        pool.in_place_scope(|scope| {
+            for job in iter::once(second).chain(jobs) {
+                let body = &body;
+                scope.spawn(move |_| body(job));
+            }
+            body(first);
+        });
     }
 }
 
