@@ -3,10 +3,12 @@
 //!
 //! `cargo bench --bench all_reduce`
 
-use std::cell::RefCell;
+mod common;
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use common::{Times, measured};
 use criterion::{Criterion, criterion_group, criterion_main};
 use ringgrad::dist::{Error, ReduceOp};
 use ringgrad::{Algorithm, World};
@@ -57,26 +59,11 @@ fn all_reduces(criterion: &mut Criterion) {
     for (ranks, bytes) in [(2, 1 << 10), (2, 64 << 10), (2, 4 << 20), (2, 64 << 20), (8, 1 << 10)] {
         for algorithm in [Algorithm::Tree, Algorithm::Ring] {
             let name = format!("{algorithm:?} N={ranks} {} KiB", bytes >> 10);
-            let samples = RefCell::new(Vec::new());
-            let mut group = criterion.benchmark_group("all_reduce");
-            group.sample_size(10).warm_up_time(Duration::from_millis(100));
-            group.measurement_time(Duration::from_secs(1));
-            group.bench_function(&name, |bencher| {
-                bencher.iter_custom(|rounds| {
-                    let time = time_of(ranks, algorithm, bytes / 4, rounds);
-                    samples.borrow_mut().push(time.as_secs_f64() * 1e6 / rounds as f64);
-                    time
-                });
-            });
-            group.finish();
-            let mut samples = samples.into_inner();
-            samples.sort_by(f64::total_cmp);
-            // A filter on the command line leaves out groups.
-            if samples.is_empty() {
-                continue;
-            }
+            let time_of = |rounds| time_of(ranks, algorithm, bytes / 4, rounds);
+            let times = measured(criterion, ["all_reduce", &name], (10, 1), time_of);
+            let Some(Times { min, median }) = times else { continue };
+            let (min, median) = (min * 1e6, median * 1e6);
             let floor = floor_seconds(2 * ranks * bytes, bytes) * 1e6;
-            let (min, median) = (samples[0], samples[samples.len() / 2]);
             let ratio = min / floor;
             println!("{name}: min {min:.2} us, median {median:.2} us");
             println!("    moving 2·N·S bytes {floor:.2} us, ratio {ratio:.2}\n");

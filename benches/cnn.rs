@@ -3,20 +3,18 @@
 //!
 //! `cargo bench --bench cnn`
 
-use std::cell::RefCell;
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+mod common;
 
+use std::time::Duration;
+
+use common::{matrix, measured, print_step, products_seconds, training_time, turned};
 use criterion::{Criterion, criterion_group, criterion_main};
-use ringgrad::nn::optim::{Optimizer, sgd};
-use ringgrad::nn::{
-    self, Context, Conv2d, Flatten, Init, Linear, MaxPool2d, Module, Relu, Sequential,
-};
+use ringgrad::nn::optim::sgd;
+use ringgrad::nn::{self, Conv2d, Flatten, Init, Linear, MaxPool2d, Relu, Sequential};
 use ringgrad::tensor::{ConvSettings, Window};
-use ringgrad::{Device, Tensor, Var};
+use ringgrad::{Device, Tensor};
 
 const BATCH: usize = 64;
-const WARM_UP: u64 = 5;
 
 /// A network, and the products `[rows of a, columns of a, columns of b]` of its forward: `samples`
 /// of each a step. All but the first layer have three of them in a step, the first has two.
@@ -94,85 +92,36 @@ fn device(case: &Case) -> Device {
 
 fn time_of(case: &Case, steps: u64) -> nn::Result<Duration> {
     let device = device(case);
-    let mut model = (case.model)(&Init::new(&device, 1))?;
-    let mut optimizer = Optimizer::new(&mut model, sgd(0.01).momentum(0.9))?;
     let pixels = (0..BATCH * 784).map(|i| (i % 17) as f32 / 17.0).collect();
-    let x = Var::constant(Tensor::from_vec(&device, pixels, &[BATCH, 1, 28, 28])?);
+    let x = Tensor::from_vec(&device, pixels, &[BATCH, 1, 28, 28])?;
     let classes = (0..BATCH).map(|i| (i % 10) as i64).collect();
     let classes = Tensor::from_vec(&device, classes, &[BATCH])?;
-    let mut began = Instant::now();
-    for step in 0..steps + WARM_UP {
-        if step == WARM_UP {
-            began = Instant::now();
-        }
-        let logits = model.forward(&Context::train(step, 0), &x)?;
-        let loss = nn::cross_entropy(&logits, &classes)?;
-        let gradients = loss.backward()?;
-        let count = loss.count();
-        drop((logits, loss));
-        optimizer.step(&mut model, &gradients, count)?;
-    }
-    Ok(began.elapsed())
+    let model = (case.model)(&Init::new(&device, 1))?;
+    training_time(model, sgd(0.01).momentum(0.9), (x, classes), steps)
 }
 
-/// Milliseconds of all matrix products of a step, done back to back.
-fn floor_ms(case: &Case) -> f64 {
+/// All matrix products of a step: three a layer, but for the first, whose input has no gradient.
+fn products(case: &Case) -> Vec<(usize, Tensor, Tensor)> {
     let device = device(case);
-    let matrix = |m: usize, n: usize| {
-        let values = (0..m * n).map(|i| (i % 13) as f32 / 13.0).collect();
-        Tensor::from_vec(&device, values, &[m, n]).expect("a matrix")
-    };
     let mut products = Vec::new();
     for (layer, &(samples, [m, k, n])) in case.products.iter().enumerate() {
-        let (a, b, dy) = (matrix(m, k), matrix(k, n), matrix(m, n));
-        let turned = |x: &Tensor| x.transpose(0, 1).expect("a matrix");
+        let (a, b, dy) = (matrix(&device, m, k), matrix(&device, k, n), matrix(&device, m, n));
         products.push((samples, a.clone(), b.clone()));
         products.push((samples, dy.clone(), turned(&b)));
         if layer > 0 {
             products.push((samples, turned(&a), dy));
         }
     }
-    let mut best = f64::INFINITY;
-    for _ in 0..20 {
-        let began = Instant::now();
-        for (samples, a, b) in &products {
-            for _ in 0..*samples {
-                black_box(a.matmul(b).expect("matrices that fit"));
-            }
-        }
-        best = best.min(began.elapsed().as_secs_f64() * 1e3);
-    }
-    best
+    products
 }
 
 fn steps(criterion: &mut Criterion) {
     for case in &CASES {
-        let samples = RefCell::new(Vec::new());
-        let mut group = criterion.benchmark_group("cnn");
-        group.sample_size(20).warm_up_time(Duration::from_millis(200));
-        group.measurement_time(Duration::from_secs(3));
-        group.bench_function(case.name, |bencher| {
-            bencher.iter_custom(|steps| {
-                let time = time_of(case, steps).expect("a run without faults");
-                samples.borrow_mut().push(time.as_secs_f64() * 1e3 / steps as f64);
-                time
-            });
-        });
-        group.finish();
-        let mut samples = samples.into_inner();
-        samples.sort_by(f64::total_cmp);
-        // A filter on the command line leaves out groups.
-        if samples.is_empty() {
-            continue;
+        let time_of = |steps| time_of(case, steps).expect("a run without faults");
+        if let Some(times) = measured(criterion, ["cnn", case.name], (20, 3), time_of) {
+            let floor = products_seconds(&products(case));
+            print_step(case.name, &times, case.target_ms, floor);
         }
-        println!(
-            "{}: min {:.2} ms, median {:.2} ms a step; target {} ms, products alone {:.2} ms\n",
-            case.name,
-            samples[0],
-            samples[samples.len() / 2],
-            case.target_ms,
-            floor_ms(case)
-        );
     }
 }
 

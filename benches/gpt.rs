@@ -3,17 +3,17 @@
 //!
 //! `cargo bench --bench gpt`
 
-use std::cell::RefCell;
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+mod common;
 
+use std::time::Duration;
+
+use common::{matrix, measured, print_step, products_seconds, training_time, turned};
 use criterion::{Criterion, criterion_group, criterion_main};
-use ringgrad::nn::optim::{Optimizer, adamw};
-use ringgrad::nn::{self, Context, GptSettings, Init, Module};
-use ringgrad::{Device, Tensor, Var};
+use ringgrad::nn::optim::adamw;
+use ringgrad::nn::{self, GptSettings, Init};
+use ringgrad::{Device, Tensor};
 
 const BATCH: usize = 16;
-const WARM_UP: u64 = 3;
 const SETTINGS: GptSettings =
     GptSettings { vocabulary: 65, context: 64, dim: 128, heads: 4, layers: 4 };
 
@@ -21,29 +21,13 @@ const SETTINGS: GptSettings =
 const CASES: [(usize, f64); 2] = [(1, 85.0), (2, 53.0)];
 
 fn time_of(device: &Device, steps: u64) -> nn::Result<Duration> {
-    let mut model = nn::gpt(&Init::new(device, 1), &SETTINGS)?;
-    let mut optimizer = Optimizer::new(&mut model, adamw(0.001))?;
-    let tokens = |shift: usize| -> Vec<i64> {
-        (0..BATCH * SETTINGS.context)
-            .map(|i| ((7 * i + shift) % SETTINGS.vocabulary) as i64)
-            .collect()
+    let tokens = |shift: usize| -> nn::Result<Tensor> {
+        let token = |i| ((7 * i + shift) % SETTINGS.vocabulary) as i64;
+        let tokens = (0..BATCH * SETTINGS.context).map(token).collect();
+        Ok(Tensor::from_vec(device, tokens, &[BATCH, SETTINGS.context])?)
     };
-    let shape = [BATCH, SETTINGS.context];
-    let x = Var::constant(Tensor::from_vec(device, tokens(0), &shape)?);
-    let targets = Tensor::from_vec(device, tokens(7), &shape)?;
-    let mut began = Instant::now();
-    for step in 0..steps + WARM_UP {
-        if step == WARM_UP {
-            began = Instant::now();
-        }
-        let logits = model.forward(&Context::train(step, 0), &x)?;
-        let loss = nn::cross_entropy(&logits, &targets)?;
-        let gradients = loss.backward()?;
-        let count = loss.count();
-        drop((logits, loss));
-        optimizer.step(&mut model, &gradients, count)?;
-    }
-    Ok(began.elapsed())
+    let model = nn::gpt(&Init::new(device, 1), &SETTINGS)?;
+    training_time(model, adamw(0.001), (tokens(0)?, tokens(7)?), steps)
 }
 
 /// The products `(how often, [rows of a, columns of a, columns of b])` of a forward; the backward
@@ -63,59 +47,23 @@ fn products() -> Vec<(usize, [usize; 3])> {
     ]
 }
 
-/// Milliseconds of all matrix products of a step, done back to back.
-fn floor_ms(device: &Device) -> f64 {
-    let matrix = |m: usize, n: usize| {
-        let values = (0..m * n).map(|i| (i % 13) as f32 / 13.0).collect();
-        Tensor::from_vec(device, values, &[m, n]).expect("a matrix")
-    };
-    let turned = |x: &Tensor| x.transpose(0, 1).expect("a matrix");
+/// All matrix products of a step.
+fn step_products(device: &Device) -> Vec<(usize, Tensor, Tensor)> {
     let operands = products().into_iter().flat_map(|(often, [m, k, n])| {
-        let (a, b, dy) = (matrix(m, k), matrix(k, n), matrix(m, n));
+        let (a, b, dy) = (matrix(device, m, k), matrix(device, k, n), matrix(device, m, n));
         [(often, a.clone(), b.clone()), (often, dy.clone(), turned(&b)), (often, turned(&a), dy)]
     });
-    let operands: Vec<_> = operands.collect();
-    let mut best = f64::INFINITY;
-    for _ in 0..10 {
-        let began = Instant::now();
-        for (often, a, b) in &operands {
-            for _ in 0..*often {
-                black_box(a.matmul(b).expect("matrices that fit"));
-            }
-        }
-        best = best.min(began.elapsed().as_secs_f64() * 1e3);
-    }
-    best
+    operands.collect()
 }
 
 fn steps(criterion: &mut Criterion) {
     for (threads, target_ms) in CASES {
         let device = Device::cpu_with_threads(threads).expect("threads");
-        let samples = RefCell::new(Vec::new());
-        let mut group = criterion.benchmark_group("gpt");
-        group.sample_size(20).warm_up_time(Duration::from_millis(200));
-        group.measurement_time(Duration::from_secs(4));
-        group.bench_function(format!("threads {threads}"), |bencher| {
-            bencher.iter_custom(|steps| {
-                let time = time_of(&device, steps).expect("a run without faults");
-                samples.borrow_mut().push(time.as_secs_f64() * 1e3 / steps as f64);
-                time
-            });
-        });
-        group.finish();
-        let mut samples = samples.into_inner();
-        samples.sort_by(f64::total_cmp);
-        // A filter on the command line leaves out groups.
-        if samples.is_empty() {
-            continue;
+        let name = format!("GPT d 128, {threads} threads");
+        let time_of = |steps| time_of(&device, steps).expect("a run without faults");
+        if let Some(times) = measured(criterion, ["gpt", &name], (20, 4), time_of) {
+            print_step(&name, &times, target_ms, products_seconds(&step_products(&device)));
         }
-        println!(
-            "GPT d 128, {threads} threads: min {:.1} ms, median {:.1} ms a step; target \
-             {target_ms} ms, products alone {:.1} ms\n",
-            samples[0],
-            samples[samples.len() / 2],
-            floor_ms(&device)
-        );
     }
 }
 

@@ -3,10 +3,11 @@
 //!
 //! `cargo bench --bench step`
 
-use std::cell::RefCell;
-use std::hint::black_box;
+mod common;
+
 use std::time::{Duration, Instant};
 
+use common::{matrix, measured, print_step, products_seconds, turned};
 use criterion::{Criterion, criterion_group, criterion_main};
 use ringgrad::nn::data::{Dataset, Step};
 use ringgrad::nn::optim::{Recipe, adamw, sgd};
@@ -107,62 +108,28 @@ fn time_of(case: &'static Case, steps: u64) -> Duration {
     times.expect("a run without faults")[0]
 }
 
-/// Milliseconds of all matrix products of one rank's step, done back to back.
-fn floor_ms(case: &Case) -> f64 {
-    let device = Device::cpu();
-    let rows = case.batch / case.ranks;
-    let matrix = |m: usize, n: usize| {
-        let values = (0..m * n).map(|i| (i % 13) as f32 / 13.0).collect();
-        Tensor::from_vec(&device, values, &[m, n]).expect("a matrix")
-    };
+/// All matrix products of one rank's step.
+fn products(case: &Case) -> Vec<(usize, Tensor, Tensor)> {
+    let (device, rows) = (Device::cpu(), case.batch / case.ranks);
     let mut products = Vec::new();
     for (layer, pair) in case.sizes.windows(2).enumerate() {
-        let (x, w, dy) = (matrix(rows, pair[0]), matrix(pair[1], pair[0]), matrix(rows, pair[1]));
-        products.push((x.clone(), w.transpose(0, 1).expect("a matrix")));
-        products.push((dy.transpose(0, 1).expect("a matrix"), x));
+        let [x, w] = [[rows, pair[0]], [pair[1], pair[0]]].map(|[m, n]| matrix(&device, m, n));
+        let dy = matrix(&device, rows, pair[1]);
+        products.push((1, x.clone(), turned(&w)));
+        products.push((1, turned(&dy), x));
         if layer > 0 {
-            products.push((dy, w));
+            products.push((1, dy, w));
         }
     }
-    let mut best = f64::INFINITY;
-    for _ in 0..200 {
-        let began = Instant::now();
-        for (a, b) in &products {
-            black_box(a.matmul(b).expect("matrices that fit"));
-        }
-        best = best.min(began.elapsed().as_secs_f64() * 1e3);
-    }
-    best
+    products
 }
 
 fn steps(criterion: &mut Criterion) {
     for case in &CASES {
-        let samples = RefCell::new(Vec::new());
-        let mut group = criterion.benchmark_group("step");
-        group.sample_size(20).warm_up_time(Duration::from_millis(200));
-        group.measurement_time(Duration::from_secs(2));
-        group.bench_function(case.name, |bencher| {
-            bencher.iter_custom(|steps| {
-                let time = time_of(case, steps);
-                samples.borrow_mut().push(time.as_secs_f64() * 1e3 / steps as f64);
-                time
-            });
-        });
-        group.finish();
-        let mut samples = samples.into_inner();
-        samples.sort_by(f64::total_cmp);
-        // A filter on the command line leaves out groups.
-        if samples.is_empty() {
-            continue;
+        let time_of = |steps| time_of(case, steps);
+        if let Some(times) = measured(criterion, ["step", case.name], (20, 2), time_of) {
+            print_step(case.name, &times, case.target_ms, products_seconds(&products(case)));
         }
-        println!(
-            "{}: min {:.4} ms, median {:.4} ms a step; target {} ms, products alone {:.4} ms\n",
-            case.name,
-            samples[0],
-            samples[samples.len() / 2],
-            case.target_ms,
-            floor_ms(case)
-        );
     }
 }
 

@@ -41,12 +41,12 @@ pub(crate) struct TrainOptions {
     /// text:FILE (UTF-8; the next character is predicted, and a sample is printed at the end).
     #[arg(long, default_value = "digits", value_name = "digits|idx:DIR|csv:FILE|text:FILE")]
     pub(crate) data: DataSpec,
-    /// Passes over the training data.
-    #[arg(long, default_value_t = 30, value_parser = values::count, allow_hyphen_values = true)]
-    pub(crate) epochs: usize,
-    /// Samples of a global batch; at least as many as shards.
-    #[arg(long, default_value_t = 64, value_parser = values::count, allow_hyphen_values = true)]
-    pub(crate) batch: usize,
+    /// Passes over the training data. [default: 30; 2 for text]
+    #[arg(long, value_parser = values::count, allow_hyphen_values = true)]
+    epochs: Option<usize>,
+    /// Samples of a global batch; at least as many as shards. [default: 64; 16 for text]
+    #[arg(long, value_parser = values::count, allow_hyphen_values = true)]
+    batch: Option<usize>,
     #[command(flatten)]
     pub(crate) optim: OptimOptions,
     /// How gradients are summed: tree has the same bits for any number of ranks, ring the
@@ -83,6 +83,21 @@ pub(crate) struct TrainOptions {
     /// that is not a finite number is null.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What was chosen, or is usual for this kind of data.
+impl TrainOptions {
+    fn is_text(&self) -> bool {
+        matches!(self.data, DataSpec::Text(_))
+    }
+
+    pub(crate) fn epochs(&self) -> usize {
+        self.epochs.unwrap_or(if self.is_text() { 2 } else { 30 })
+    }
+
+    pub(crate) fn batch(&self) -> usize {
+        self.batch.unwrap_or(if self.is_text() { 16 } else { 64 })
+    }
 }
 
 /// The value of `--algorithm`.

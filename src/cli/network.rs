@@ -29,7 +29,23 @@ pub(crate) enum Network {
     Gpt(GptSettings),
 }
 
+/// Networks that usually train with the same settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    Mlp,
+    Cnn,
+    Gpt,
+}
+
 impl Network {
+    pub(crate) fn family(&self) -> Family {
+        match self {
+            Network::Mlp { .. } => Family::Mlp,
+            Network::Cnn { .. } => Family::Cnn,
+            Network::Gpt(_) => Family::Gpt,
+        }
+    }
+
     /// What `spec` asks for, or the usual network for this kind of data.
     pub(crate) fn fitted(spec: Option<&ModelSpec>, data: &Split) -> Result<Self, String> {
         let (features, classes) = (data.train.features_per_sample(), data.train.classes());

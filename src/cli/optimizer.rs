@@ -5,33 +5,46 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use nn::optim::{Clip, Recipe, Schedule, adagrad, adam, adamw, rmsprop, sgd};
 
+use super::network::Family;
 use super::values;
 
 /// The options that make a recipe.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct OptimOptions {
-    /// The rule that updates the parameters.
-    #[arg(long, value_enum, default_value_t = OptimName::Sgd)]
-    optim: OptimName,
-    /// Learning rate. [default: 0.2 for sgd, 0.003 for adam, adamw and rmsprop, 0.05 for adagrad]
+    /// The rule that updates the parameters. [default: sgd; adamw for a gpt]
+    #[arg(long, value_enum)]
+    optim: Option<OptimName>,
+    /// Learning rate. [default: 0.2 for sgd, 0.1 on a cnn or gpt; 0.003 for adam, adamw and
+    /// rmsprop, 0.005 for adamw on a gpt; 0.05 for adagrad]
     #[arg(long, value_parser = values::lr, allow_hyphen_values = true)]
     lr: Option<f64>,
     /// Momentum of sgd and rmsprop, 0 for none. [default: 0.9 for sgd, 0 for rmsprop]
     #[arg(long, value_parser = values::momentum, allow_hyphen_values = true)]
     momentum: Option<f64>,
     /// Weight decay: decoupled for adamw, the gradient of an L2 penalty for the others. [default:
-    /// 0.01 for adamw, else 0]
+    /// 0.01 for adamw, 0.001 for sgd on a cnn, else 0]
     #[arg(long, value_name = "FACTOR", value_parser = values::weight_decay)]
     #[arg(allow_hyphen_values = true)]
     weight_decay: Option<f64>,
     /// The learning rate over the steps of the run: constant; step:EVERY,FACTOR, a drop by the
     /// factor every so many steps; exponential:FACTOR, one every step; linear or cosine, down to 0
     /// at the end of the run. warmup:STEPS before it, as in warmup:100,cosine, climbs to it from
-    /// nearly 0; alone it climbs and stays.
-    #[arg(long, default_value = "constant", value_name = "SCHEDULE")]
-    schedule: ScheduleSpec,
+    /// nearly 0; alone it climbs and stays. [default: constant; warmup:50,cosine for a cnn or gpt]
+    #[arg(long, value_name = "SCHEDULE")]
+    schedule: Option<ScheduleSpec>,
     /// Clip the norm of the mean gradient, over all parameters together, to this.
     #[arg(long, value_name = "NORM", value_parser = values::clip, allow_hyphen_values = true)]
+    clip: Option<f64>,
+}
+
+/// The same with nothing left open.
+#[derive(Clone, Debug)]
+pub(crate) struct OptimSettings {
+    optim: OptimName,
+    lr: f64,
+    momentum: f64,
+    weight_decay: f64,
+    schedule: ScheduleSpec,
     clip: Option<f64>,
 }
 
@@ -51,36 +64,74 @@ enum OptimName {
 }
 
 impl OptimOptions {
-    /// Refuses options that are fine by themselves, but not with each other.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let name = match self.optim {
-            OptimName::Sgd | OptimName::Rmsprop => return Ok(()),
+    /// What was chosen, and for the rest what is usual for such networks.
+    ///
+    /// # Errors
+    /// Options that are fine by themselves, but not with each other.
+    pub(crate) fn settled(&self, family: Family) -> Result<OptimSettings, String> {
+        let usual = if family == Family::Gpt { OptimName::Adamw } else { OptimName::Sgd };
+        let optim = self.optim.unwrap_or(usual);
+        let momentum = match (optim, self.momentum) {
+            (OptimName::Sgd, momentum) => momentum.unwrap_or(0.9),
+            (OptimName::Rmsprop, momentum) => momentum.unwrap_or(0.0),
+            (_, None) => 0.0,
+            (_, Some(momentum)) => {
+                return Err(format!(
+                    "--momentum {momentum} with --optim {}; only sgd and rmsprop have momentum: \
+                     leave it out or use one of these",
+                    optim.name()
+                ));
+            }
+        };
+        let lr = match (optim, family) {
+            (OptimName::Sgd, Family::Mlp) => 0.2,
+            (OptimName::Sgd, _) => 0.1,
+            (OptimName::Adamw, Family::Gpt) => 0.005,
+            (OptimName::Adam | OptimName::Adamw | OptimName::Rmsprop, _) => 0.003,
+            (OptimName::Adagrad, _) => 0.05,
+        };
+        let weight_decay = match (optim, family) {
+            (OptimName::Adamw, _) => 0.01,
+            (OptimName::Sgd, Family::Cnn) => 0.001,
+            _ => 0.0,
+        };
+        let schedule = match family {
+            Family::Mlp => ScheduleSpec { warmup: 0, kind: Kind::Constant },
+            Family::Cnn | Family::Gpt => ScheduleSpec { warmup: 50, kind: Kind::Cosine },
+        };
+        Ok(OptimSettings {
+            optim,
+            lr: self.lr.unwrap_or(lr),
+            momentum,
+            weight_decay: self.weight_decay.unwrap_or(weight_decay),
+            schedule: self.schedule.unwrap_or(schedule),
+            clip: self.clip,
+        })
+    }
+}
+
+impl OptimName {
+    fn name(self) -> &'static str {
+        match self {
+            OptimName::Sgd => "sgd",
             OptimName::Adam => "adam",
             OptimName::Adamw => "adamw",
+            OptimName::Rmsprop => "rmsprop",
             OptimName::Adagrad => "adagrad",
-        };
-        match self.momentum {
-            Some(momentum) => Err(format!(
-                "--momentum {momentum} with --optim {name}; only sgd and rmsprop have momentum: \
-                 leave it out or use one of these"
-            )),
-            None => Ok(()),
         }
     }
+}
 
+impl OptimSettings {
     /// The recipe of a run of `steps` steps.
     pub(crate) fn recipe(&self, steps: u64) -> Recipe {
-        let lr = |default| self.lr.unwrap_or(default);
-        let momentum = |default| self.momentum.unwrap_or(default);
-        let decay = |default| self.weight_decay.unwrap_or(default);
+        let &OptimSettings { lr, momentum, weight_decay, .. } = self;
         let recipe: Recipe = match self.optim {
-            OptimName::Sgd => sgd(lr(0.2)).momentum(momentum(0.9)).weight_decay(decay(0.0)).into(),
-            OptimName::Adam => adam(lr(0.003)).weight_decay(decay(0.0)).into(),
-            OptimName::Adamw => adamw(lr(0.003)).weight_decay(decay(0.01)).into(),
-            OptimName::Rmsprop => {
-                rmsprop(lr(0.003)).momentum(momentum(0.0)).weight_decay(decay(0.0)).into()
-            }
-            OptimName::Adagrad => adagrad(lr(0.05)).weight_decay(decay(0.0)).into(),
+            OptimName::Sgd => sgd(lr).momentum(momentum).weight_decay(weight_decay).into(),
+            OptimName::Adam => adam(lr).weight_decay(weight_decay).into(),
+            OptimName::Adamw => adamw(lr).weight_decay(weight_decay).into(),
+            OptimName::Rmsprop => rmsprop(lr).momentum(momentum).weight_decay(weight_decay).into(),
+            OptimName::Adagrad => adagrad(lr).weight_decay(weight_decay).into(),
         };
         Recipe { schedule: self.schedule.over(steps), clip: self.clip.map(Clip::Norm), ..recipe }
     }

@@ -29,7 +29,7 @@ const SAMPLE_TEMPERATURE: f64 = 0.8;
 /// Runs the command.
 pub(crate) fn train(options: &TrainOptions) -> Result<(), Failure> {
     let plan = plan(options)?;
-    let progress = Progress::new(options.epochs, options.quiet, options.json);
+    let progress = Progress::new(options.epochs(), options.quiet, options.json);
     let outcomes = plan.run(&progress);
     progress.finish();
     let outcomes = outcomes?;
@@ -124,7 +124,8 @@ fn plan(options: &TrainOptions) -> Result<Plan, Failure> {
     check_options(options)?;
     let (data, vocabulary) = read_data(options).map_err(|e| Failure::Input(e.to_string()))?;
     let network = Network::fitted(options.model.as_ref(), &data).map_err(Failure::Input)?;
-    let rows = bounds::rows(&data, options.batch, network.evaluation_batch());
+    let optim = options.optim.settled(network.family()).map_err(Failure::Input)?;
+    let rows = bounds::rows(&data, options.batch(), network.evaluation_batch());
     bounds::check(&network, options.ranks, rows).map_err(Failure::Input)?;
     if let Some(path) = &options.save {
         let tried = nn::checkpoint::check_writable(path);
@@ -146,9 +147,9 @@ fn plan(options: &TrainOptions) -> Result<Plan, Failure> {
         start,
         ranks: options.ranks,
         shards: options.shards,
-        epochs: options.epochs,
-        batch: options.batch,
-        optim: options.optim.clone(),
+        epochs: options.epochs(),
+        batch: options.batch(),
+        optim,
         seed: options.seed,
         algorithm: match options.algorithm {
             AlgorithmName::Tree => Algorithm::Tree,
@@ -171,7 +172,8 @@ fn refuse<T>(message: String) -> Result<T, Failure> {
 
 /// Checks options that are fine by themselves, but not with each other.
 fn check_options(options: &TrainOptions) -> Result<(), Failure> {
-    let TrainOptions { ranks, shards, batch, .. } = *options;
+    let &TrainOptions { ranks, shards, .. } = options;
+    let batch = options.batch();
     if ranks > shards {
         return refuse(format!(
             "--ranks {ranks} exceeds --shards {shards}; every rank hosts at least one shard: use \
@@ -184,7 +186,6 @@ fn check_options(options: &TrainOptions) -> Result<(), Failure> {
              at least one sample: use a larger batch or fewer shards"
         ));
     }
-    options.optim.check().map_err(Failure::Input)?;
     if let Some(threads) = options.threads_per_rank
         && ranks * threads > THREADS_MAX
     {

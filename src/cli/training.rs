@@ -12,7 +12,7 @@ use ringgrad::{Algorithm, Evaluation, Rank, Result, TimeShare, Trainer, World};
 
 use super::model;
 use super::network::Network;
-use super::optimizer::OptimOptions;
+use super::optimizer::OptimSettings;
 use super::progress::{EpochLine, Progress};
 
 /// Everything that decides the bits of a run, and how it is carried out.
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) shards: usize,
     pub(crate) epochs: usize,
     pub(crate) batch: usize,
-    pub(crate) optim: OptimOptions,
+    pub(crate) optim: OptimSettings,
     pub(crate) seed: u64,
     pub(crate) algorithm: Algorithm,
     pub(crate) threads_per_rank: Option<usize>,
