@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use ringgrad_dist::{Algorithm, Error, Outcome, Rank, World};
 
-const DEADLINE: Duration = Duration::from_millis(300);
+const DEADLINE: Duration = Duration::from_secs(1);
 
 /// Runs on two ranks, and checks that it comes back within the deadline and a second.
 fn run_each<E>(body: fn(&mut Rank) -> Result<(), E>) -> Outcome<()>
@@ -20,6 +20,14 @@ where
     let took = began.elapsed();
     assert!(took < DEADLINE + Duration::from_secs(1), "{took:?}");
     outcome
+}
+
+/// Runs on two ranks that come as late as the machine lets them.
+fn run_each_patiently<E>(body: fn(&mut Rank) -> Result<(), E>) -> Outcome<()>
+where
+    E: Into<Box<dyn std::error::Error + Send + Sync>> + 'static,
+{
+    World::threads(2).deadline(Duration::from_secs(30)).run_each(body)
 }
 
 #[test]
@@ -113,7 +121,7 @@ impl std::error::Error for Wrapped {}
 
 #[test]
 fn a_survivor_that_wraps_the_cause_is_not_blamed_for_it() {
-    let outcome = run_each(|rank| {
+    let outcome = run_each_patiently(|rank| {
         assert!(rank.rank() == 0, "the true cause");
         rank.barrier().map_err(Wrapped)
     });
@@ -125,7 +133,7 @@ fn a_survivor_that_wraps_the_cause_is_not_blamed_for_it() {
 
 #[test]
 fn a_failure_of_a_world_within_a_rank_is_that_ranks_failure() {
-    let outcome = run_each(|rank| {
+    let outcome = run_each_patiently(|rank| {
         if rank.rank() == 1 {
             let inner = World::threads(3).run(|rank| {
                 assert!(rank.rank() != 2, "inside");
@@ -143,7 +151,7 @@ fn a_failure_of_a_world_within_a_rank_is_that_ranks_failure() {
 
 #[test]
 fn a_ticket_of_another_world_is_refused() {
-    let outcome = run_each(|rank| {
+    let outcome = run_each_patiently(|rank| {
         let own = rank.start_all_reduce("own", vec![vec![1.0f32; 3]])?;
         let refused = World::threads(1).run(|inner| -> Result<String, Error> {
             let foreign = World::threads(1)
