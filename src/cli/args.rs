@@ -33,7 +33,7 @@ pub(crate) struct TrainOptions {
     #[arg(long, default_value_t = 8, value_parser = values::shards, allow_hyphen_values = true)]
     pub(crate) shards: usize,
     /// The network: mlp:SIZES from input to output, such as mlp:64-48-10; cnn:CHANNELS of each
-    /// convolution, such as cnn:8,16; or, for text, gpt:D,HEADS,LAYERS,CTX, such as gpt:64,4,2,64.
+    /// convolution, such as cnn:8,16; or, for text, gpt:D,HEADS,LAYERS,CTX, such as gpt:128,4,2,64.
     /// [default: an mlp with one hidden layer of 48; for text that gpt]
     #[arg(long, value_name = "KIND:NUMBERS")]
     pub(crate) model: Option<ModelSpec>,

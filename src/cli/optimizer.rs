@@ -15,7 +15,7 @@ pub(crate) struct OptimOptions {
     #[arg(long, value_enum)]
     optim: Option<OptimName>,
     /// Learning rate. [default: 0.2 for sgd, 0.1 on a cnn or gpt; 0.003 for adam, adamw and
-    /// rmsprop, 0.005 for adamw on a gpt; 0.05 for adagrad]
+    /// rmsprop; 0.05 for adagrad]
     #[arg(long, value_parser = values::lr, allow_hyphen_values = true)]
     lr: Option<f64>,
     /// Momentum of sgd and rmsprop, 0 for none. [default: 0.9 for sgd, 0 for rmsprop]
@@ -86,7 +86,6 @@ impl OptimOptions {
         let lr = match (optim, family) {
             (OptimName::Sgd, Family::Mlp) => 0.2,
             (OptimName::Sgd, _) => 0.1,
-            (OptimName::Adamw, Family::Gpt) => 0.005,
             (OptimName::Adam | OptimName::Adamw | OptimName::Rmsprop, _) => 0.003,
             (OptimName::Adagrad, _) => 0.05,
         };

@@ -43,7 +43,7 @@ pub(crate) enum ModelSpec {
 
 impl ModelSpec {
     /// The network for a text when none is asked for.
-    pub(crate) const GPT: ModelSpec = ModelSpec::Gpt { dim: 64, heads: 4, layers: 2, context: 64 };
+    pub(crate) const GPT: ModelSpec = ModelSpec::Gpt { dim: 128, heads: 4, layers: 2, context: 64 };
 
     /// Tokens that it sees at once, when it reads text.
     pub(crate) fn context(&self) -> Option<usize> {
@@ -59,7 +59,7 @@ impl FromStr for ModelSpec {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let rule = "known are mlp:SIZES, such as mlp:64-48-10, cnn:CHANNELS, such as cnn:8,16, \
-                    and gpt:D,HEADS,LAYERS,CTX, such as gpt:64,4,2,64";
+                    and gpt:D,HEADS,LAYERS,CTX, such as gpt:128,4,2,64";
         let (kind, numbers) = text.split_once(':').unwrap_or((text, ""));
         if !["mlp", "cnn", "gpt"].contains(&kind) {
             return Err(format!("no model is called {kind:?}; {rule}"));
