@@ -201,7 +201,7 @@ mod tests {
         assert_eq!("mlp:64-48-10".parse(), Ok(ModelSpec::Mlp { sizes: vec![64, 48, 10] }));
         assert_eq!("mlp:4,3".parse(), Ok(ModelSpec::Mlp { sizes: vec![4, 3] }));
         assert_eq!("cnn:8".parse(), Ok(ModelSpec::Cnn { channels: vec![8] }));
-        assert_eq!("gpt:64,4,2,64".parse(), Ok(ModelSpec::GPT));
+        assert_eq!("gpt:128,4,2,64".parse(), Ok(ModelSpec::GPT));
         for bad in [
             "mlp",
             "mlp:",
@@ -214,7 +214,7 @@ mod tests {
             "cnn:",
             "cnn:8,0",
             "gpt:64,4,2",
-            "gpt:64,4,2,64,1",
+            "gpt:128,4,2,64,1",
             "gpt:64,5,2,64",
             "gpt:64,0,2,64",
             "rnn:3",
