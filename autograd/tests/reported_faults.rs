@@ -1,7 +1,7 @@
 //! Faults that users of other engines reported, as gradients with their right values. Further ones
-//! stand beside the operations that they are about, in `ops_*.rs` and `engine.rs`.
+//! stand beside the operations that they are about, in `ops_*.rs`, `engine.rs` and `deep.rs`.
 
-use ringgrad_autograd::{InputGrads, Op, Result, Var};
+use ringgrad_autograd::Var;
 use tensor::{ConvSettings, DType, Device, Tensor};
 
 fn tensor(values: &[f64], shape: &[usize]) -> Tensor {
@@ -216,29 +216,4 @@ fn graphs_of_several_threads_that_meet_in_one_tape() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert_eq!(together, alone);
-}
-
-/// y = x³, whose vjp has a backward of its own.
-struct Cube {
-    x: Tensor,
-}
-
-impl Op for Cube {
-    fn name(&self) -> &'static str {
-        "cube"
-    }
-
-    fn vjp(&self, dy: &Tensor, grads: &mut InputGrads<'_>) -> Result<()> {
-        let x = Var::leaf("inner", self.x.clone());
-        let inner = (&x.square()? * &x)?.sum_all()?.backward()?;
-        grads.give(0, (dy * inner.get(&x)?)?)
-    }
-}
-
-#[test]
-fn a_backward_inside_a_backward_that_waits_for_itself() {
-    let x = leaf(&[2.0, -1.0], &[2]);
-    let value = (&x.value().square().unwrap() * x.value()).unwrap();
-    let y = Var::from_op(value, &[&x], Cube { x: x.value().clone() });
-    assert_eq!(slopes(&y, &x), [12.0, 3.0]);
 }

@@ -1,6 +1,8 @@
 //! The loops of the elementwise functions of two variables: a row of each operand is contiguous,
 //! one repeated element, or strided.
 
+use std::array;
+
 use super::{BinaryOp, Side, formula};
 use crate::simd::simd;
 use crate::walk::Walk;
@@ -30,28 +32,51 @@ struct Values<'a, T> {
 impl<T: Float> PerOp for Values<'_, T> {
     type Output = ();
     fn run<const OP: u32>(self) {
-        let (setting, [x, y], (first, out)) = (self.setting, self.operands, self.part);
-        let strides = self.walk.strides(self.walk.shape().len() - 1);
-        let elements = first..first + out.len();
-        simd(
+        let setting = self.setting;
+        each_row(
+            self.walk,
+            self.operands,
+            self.part,
             #[inline(always)]
-            || {
-                self.walk.each_run(
-                    elements,
+            |rows, strides, out| {
+                value_row(
                     #[inline(always)]
-                    |[i, j], run| {
-                        value_row(
-                            #[inline(always)]
-                            |x, y| formula::value::<OP, T>(setting, x, y),
-                            [&x[i..], &y[j..]],
-                            strides,
-                            &mut out[run],
-                        );
-                    },
+                    |x, y| formula::value::<OP, T>(setting, x, y),
+                    rows,
+                    strides,
+                    out,
                 );
             },
         );
     }
+}
+
+/// Calls `body(rows, strides, out)` for each row of the part, compiled for the widest vectors of
+/// the machine.
+fn each_row<T: Float, const N: usize>(
+    walk: &Walk<N>,
+    operands: [&[T]; N],
+    (first, out): Part<'_, T>,
+    body: impl Fn([&[T]; N], [usize; N], &mut [T]),
+) {
+    let strides = walk.strides(walk.shape().len() - 1);
+    let elements = first..first + out.len();
+    simd(
+        #[inline(always)]
+        || {
+            walk.each_run(
+                elements,
+                #[inline(always)]
+                |at, run| {
+                    let rows = array::from_fn(
+                        #[inline(always)]
+                        |i| &operands[i][at[i]..],
+                    );
+                    body(rows, strides, &mut out[run]);
+                },
+            );
+        },
+    );
 }
 
 #[inline(always)]
@@ -114,27 +139,22 @@ struct Products<'a, T, const LEFT: bool> {
 impl<T: Float, const LEFT: bool> PerOp for Products<'_, T, LEFT> {
     type Output = ();
     fn run<const OP: u32>(self) {
-        let (setting, [x, y, dz], (first, out)) = (self.setting, self.operands, self.part);
-        let strides = self.walk.strides(self.walk.shape().len() - 1);
-        let elements = first..first + out.len();
-        simd(
+        let setting = self.setting;
+        each_row(
+            self.walk,
+            self.operands,
+            self.part,
             #[inline(always)]
-            || {
-                self.walk.each_run(
-                    elements,
+            |rows, strides, out| {
+                product_row(
                     #[inline(always)]
-                    |[i, j, k], run| {
-                        product_row(
-                            #[inline(always)]
-                            |x, y| match LEFT {
-                                true => formula::left_slope::<OP, T>(setting, x, y),
-                                false => formula::right_slope::<OP, T>(setting, x, y),
-                            },
-                            [&x[i..], &y[j..], &dz[k..]],
-                            strides,
-                            &mut out[run],
-                        );
+                    |x, y| match LEFT {
+                        true => formula::left_slope::<OP, T>(setting, x, y),
+                        false => formula::right_slope::<OP, T>(setting, x, y),
                     },
+                    rows,
+                    strides,
+                    out,
                 );
             },
         );
